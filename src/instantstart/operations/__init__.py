@@ -1,0 +1,1 @@
+"""Durable operations: intent, plan, stages; engine, store, leases, retry, cancel, journal, routes."""
