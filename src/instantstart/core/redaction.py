@@ -7,7 +7,9 @@ from typing import Any
 
 _SECRET_KEY = re.compile(r"(secret|password|passwd|token$|api_?key|authorization|credential|private_?key)", re.I)
 _NOT_SECRET = re.compile(r"(client_?request_?token|client_?token|next_?token|idempotency)", re.I)
-_SECRET_TEXT = re.compile(r"(hf_[A-Za-z0-9]{8,}|AKIA[A-Z0-9]{12,}|Bearer\s+\S+|k8s-aws-v1\.\S+|X-Amz-Signature=[0-9a-f]+)")
+_SECRET_TEXT = re.compile(
+    r"(hf_[A-Za-z0-9]{8,}|AKIA[A-Z0-9]{12,}|Bearer\s+\S+|k8s-aws-v1\.\S+|X-Amz-Signature=[0-9a-f]+)"
+)
 MASK = "***"
 
 

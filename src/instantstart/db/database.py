@@ -6,11 +6,12 @@ SQLite: WAL, `synchronous=FULL`, one writer at a time, `BEGIN IMMEDIATE`. Postgr
 from __future__ import annotations
 
 import asyncio
+import fcntl
 import time
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from pathlib import Path
-from typing import Any
+from typing import IO, Any
 
 import orjson
 from alembic import command
@@ -18,6 +19,11 @@ from alembic.config import Config
 from sqlalchemy import Connection, create_engine, event, text
 from sqlalchemy.engine import make_url
 from sqlalchemy.ext.asyncio import AsyncConnection, AsyncEngine, create_async_engine
+
+
+class DatabaseInUseError(Exception):
+    """Another process has this SQLite database open."""
+
 
 MIGRATIONS = Path(__file__).parent / "migrations"
 
@@ -39,9 +45,12 @@ class Database:
         self.is_sqlite = self.url.get_backend_name() == "sqlite"
         self._engine: AsyncEngine | None = None
         self._writer = asyncio.Lock()
+        self._lock_file: IO[str] | None = None
 
     async def open(self) -> None:
-        """Migrate and connect."""
+        """Migrate and connect. Raises DatabaseInUseError when another process owns the SQLite file."""
+        if self.is_sqlite and self.url.database:
+            self._own(Path(f"{self.url.database}.lock"))
         await asyncio.to_thread(migrate, self.url.render_as_string(hide_password=False))
         self._engine = create_async_engine(self.url, json_serializer=_dumps, json_deserializer=orjson.loads)
         if self.is_sqlite:
@@ -52,6 +61,18 @@ class Database:
         if self._engine is not None:
             await self._engine.dispose()
             self._engine = None
+        if self._lock_file is not None:
+            self._lock_file.close()
+            self._lock_file = None
+
+    def _own(self, path: Path) -> None:
+        file = path.open("w")
+        try:
+            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            file.close()
+            raise DatabaseInUseError(f"{self.url.database} is in use by another process") from None
+        self._lock_file = file
 
     @property
     def engine(self) -> AsyncEngine:

@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
-from instantstart.core.problem import define
+from instantstart.core.problem import ProblemError, define
 
-OPERATION_NOT_FOUND = define("operation_not_found", 404, "There is no such operation", "List operations to find its id.")
+OPERATION_NOT_FOUND = define(
+    "operation_not_found", 404, "There is no such operation", "List operations to find its id."
+)
 STAGE_NOT_FOUND = define("stage_not_found", 422, "The operation has no such stage", "Read the operation's stages.")
 OPERATION_IN_PROGRESS = define(
-    "operation_in_progress", 409, "Another operation is changing this", "Wait for the operation named in data, or cancel it."
+    "operation_in_progress",
+    409,
+    "Another operation is changing this",
+    "Wait for the operation named in data, or cancel it.",
 )
 NOT_RETRYABLE = define("not_retryable", 409, "This cannot be retried", "Read the operation's state.")
 NOT_CANCELLABLE = define("not_cancellable", 409, "This has ended already", "Read the operation's state.")
@@ -40,3 +45,17 @@ STAGE_DEFINITION_CHANGED = define(
 )
 STAGE_BROKE = define("stage_broke", 500, "A stage stopped on an unexpected error", "Retry it; the log has the details.")
 LEASE_LOST = define("lease_lost", 409, "Another process carries this operation on")
+ANSWER_LOST = define("answer_lost", 504, "No answer came", "Nothing to do: it is looked at again by itself.")
+
+
+class LostAnswerError(ProblemError):
+    """A changing call whose answer did not come; `timeout` is how long it may still take effect, in seconds."""
+
+    def __init__(self, call: str, timeout: float) -> None:
+        super().__init__(
+            ANSWER_LOST(
+                f"No answer came to {call}. Waiting until it can no longer take effect, then looking again."
+            ).problem,
+            lost=True,
+        )
+        self.timeout = timeout

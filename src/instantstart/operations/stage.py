@@ -27,6 +27,8 @@ class Done:
 
     outputs: dict[str, Any] = field(default_factory=dict)
     message: str | None = None
+    in_flight: InFlight | None = None
+    """What goes on outside until the stage that awaits it is done."""
 
 
 @dataclass(frozen=True)
@@ -97,7 +99,7 @@ class StageContext(Protocol):
         ...
 
     async def renew_token(self, name: str) -> None:
-        """Forget a token, so that the next `token(name)` makes a new one. Only when the old one can not be in flight."""
+        """Forget a token, so that the next `token(name)` makes a new one; only when the old one is not in flight."""
         ...
 
     async def generated(self, name: str, make: Callable[[], Awaitable[T]]) -> T:
