@@ -41,7 +41,7 @@ class Settings:
 
     host: str = _setting("Address to listen on.", "127.0.0.1")
     port: int = _setting("Port to listen on.", 3099)
-    state_dir: Path = _setting("Folder with the database and everything else that is kept.", default_state_dir)
+    state_dir: Path = _setting("Folder with the database and everything else that is kept.", default_state_dir)  # noqa: RUF009
     database_url: str = _setting(
         "Database; empty means SQLite in the state folder. PostgreSQL: postgresql+psycopg://…", "", secret=True
     )
@@ -61,7 +61,7 @@ class Settings:
     chart_sources: str = _setting("JSON file that overrides where Helm charts come from.", "")
     allow_unverified_charts: bool = _setting("Install charts that are pinned by neither digest nor tree.", False)
     admin_token: str = _setting("Bearer token of the admin; empty leaves the known one as it is.", "", secret=True)
-    log_level: LogLevel = _setting("How much is logged.", "info")
+    log_level: LogLevel = _setting("How much is logged.", "info")  # noqa: RUF009
 
     @property
     def database(self) -> str:

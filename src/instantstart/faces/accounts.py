@@ -25,7 +25,7 @@ ADMIN = "admin"
 LOGIN_CODE_SECONDS = 600
 SESSION_SECONDS = 24 * 3600
 _REMEMBER_SECONDS = 5.0
-_FIXED_ADMIN_TOKEN = "tok-admin"
+_FIXED_ID = "tok-admin"
 TOKEN_NOT_FOUND = define("token_not_found", 404, "There is no such token", "List the tokens to find its id.")
 
 
@@ -68,10 +68,8 @@ class Accounts:
             if known is None:
                 await conn.execute(insert(principal).values(id=ADMIN, name="admin", kind="person", role="admin"))
             if bearer:
-                await conn.execute(
-                    delete(token).where((token.c.id == _FIXED_ADMIN_TOKEN) | (token.c.hash == _hash(bearer)))
-                )
-                await _keep(conn, _FIXED_ADMIN_TOKEN, ADMIN, "bearer", bearer, None)
+                await conn.execute(delete(token).where((token.c.id == _FIXED_ID) | (token.c.hash == _hash(bearer))))
+                await _keep(conn, _FIXED_ID, ADMIN, "bearer", bearer, None)
         self._seen.clear()
 
     async def make_secret(self, owner: str, use: Use, seconds: float | None) -> Secret:

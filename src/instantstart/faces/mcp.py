@@ -65,7 +65,7 @@ class McpFace:
         self._manager = StreamableHTTPSessionManager(server, stateless=True, max_request_body_size=BODY_LIMIT)
         async with (
             httpx2.AsyncClient(transport=transport, base_url="http://127.0.0.1", timeout=None) as client,
-            self._manager.run(),
+            _held(self._manager),
         ):
             self._client = client
             yield
@@ -147,6 +147,25 @@ class McpFace:
         view = answer.json()
         now = [s["message"] or s["title"] for s in view["stages"] if s["state"] in ("running", "waiting")]
         return f"{view['state']}, {view['progress']['percent']} %: {'; '.join(now)}"[:400]
+
+
+@asynccontextmanager
+async def _held(manager: StreamableHTTPSessionManager) -> AsyncIterator[None]:
+    """Run the manager in a task of its own: its task group must be left by the task that entered it."""
+    running, done = asyncio.Event(), asyncio.Event()
+
+    async def hold() -> None:
+        async with manager.run():
+            running.set()
+            await done.wait()
+
+    task = asyncio.create_task(hold(), name="mcp sessions")
+    await running.wait()
+    try:
+        yield
+    finally:
+        done.set()
+        await task
 
 
 class _Endpoint:

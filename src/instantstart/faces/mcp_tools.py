@@ -9,33 +9,13 @@ from mcp_types import Tool, ToolAnnotations
 
 from instantstart.operations.routing import ROUTES, RouteInfo
 
-_KEPT = frozenset(
-    [
-        "type",
-        "enum",
-        "const",
-        "description",
-        "default",
-        "minimum",
-        "maximum",
-        "exclusiveMinimum",
-        "exclusiveMaximum",
-        "minLength",
-        "maxLength",
-        "pattern",
-        "items",
-        "minItems",
-        "maxItems",
-        "uniqueItems",
-        "properties",
-        "required",
-        "additionalProperties",
-        "anyOf",
-        "oneOf",
-        "allOf",
-        "format",
-    ]
-)
+# fmt: off
+_KEPT = frozenset({
+    "type", "enum", "const", "description", "default", "minimum", "maximum", "exclusiveMinimum",
+    "exclusiveMaximum", "minLength", "maxLength", "pattern", "items", "minItems", "maxItems", "uniqueItems",
+    "properties", "required", "additionalProperties", "anyOf", "oneOf", "allOf", "format",
+})
+# fmt: on
 _KEY = {"type": "string", "maxLength": 200, "description": "Same key, same body: the first answer again (24 h)."}
 _CLUSTER = {"type": "string", "description": "The cluster's tag."}
 

@@ -1,0 +1,5 @@
+"""`python -m instantstart.cli`."""
+
+from instantstart.cli import main
+
+main()
