@@ -79,7 +79,7 @@ async def running(path: Path, static: Path, **shown: Any) -> AsyncIterator[Runni
         await engine.stop(1)
         await db.close()
 
-    app = make_app(Shown(port=PORT, static=static, **shown), start)
+    app = make_app(Shown(port=PORT, static=static, web_sources=static / "none", **shown), start)
     async with app.router.lifespan_context(app):
         yield Running(app, made[0])
 
@@ -95,7 +95,6 @@ def static(tmp_path: Path) -> Path:
 
 
 @pytest.fixture
-async def service(tmp_path: Path, static: Path, monkeypatch: pytest.MonkeyPatch) -> AsyncIterator[Running]:
-    monkeypatch.setattr("instantstart.faces.web_build.SOURCES", tmp_path / "no-sources")
+async def service(tmp_path: Path, static: Path) -> AsyncIterator[Running]:
     async with running(tmp_path / "db.sqlite", static, notice="A notice.") as one:
         yield one

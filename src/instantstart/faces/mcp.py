@@ -197,7 +197,7 @@ def _request(
     client: httpx2.AsyncClient, row: ToolRow, arguments: dict[str, Any], headers: dict[str, str]
 ) -> httpx2.Request:
     """The REST request for these arguments. Raises the 422 problem for arguments that have no place in it."""
-    headers = dict(headers)
+    headers, arguments = dict(headers), dict(arguments)
     key = arguments.pop("idempotency_key", None) if row.changes else None
     if key is not None:
         headers["idempotency-key"] = str(key)

@@ -42,6 +42,7 @@ class Shown:
     control_url: str = ""
     allowed_hosts: frozenset[str] = frozenset()
     static: Path = web_build.STATIC
+    web_sources: Path = web_build.SOURCES
 
     @property
     def control(self) -> bool:
@@ -103,7 +104,7 @@ def make_app(shown: Shown, start: Start) -> FastAPI:
 def _wrap(app: FastAPI, shown: Shown) -> None:
     """Put the middleware around the app; the last one added is the outermost."""
     app.add_middleware(GZipMiddleware, minimum_size=4000, compresslevel=3)
-    app.add_middleware(WebUi, static=shown.static, fault=web_build.fault(shown.static))
+    app.add_middleware(WebUi, static=shown.static, fault=web_build.fault(shown.static, shown.web_sources))
     app.add_middleware(
         auth.Gate,
         accounts=lambda: app.state.accounts,

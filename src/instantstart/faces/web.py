@@ -69,13 +69,12 @@ class WebUi:
         path = scope["path"]
         if scope["method"] not in ("GET", "HEAD"):
             return problem_response(METHOD_NOT_ALLOWED(f"{scope['method']} {path}").problem)
+        wanted = self._find(path)
+        if wanted is None and "." in path.rsplit("/", 1)[-1]:
+            return problem_response(NOT_FOUND(f"GET {path}").problem)
         if self._fault is not None:
             return Response(_fault_page(self._fault), 503, {**SECURITY, "Cache-Control": "no-store"}, "text/html")
-        wanted = self._find(path)
-        if wanted is None:
-            if "." in path.rsplit("/", 1)[-1]:
-                return problem_response(NOT_FOUND(f"GET {path}").problem)
-            wanted = self._static / "index.html"
+        wanted = wanted or self._static / "index.html"
         if wanted not in self._files:
             self._files[wanted] = _load(wanted)
         return self._file(self._files[wanted], Headers(scope=scope), immutable=path.startswith("/assets/"))
