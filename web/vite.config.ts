@@ -19,5 +19,5 @@ export default defineConfig({
     port: 5173,
     proxy: { "/api": { target: service, ws: true } },
   },
-  test: { environment: "jsdom", include: ["src/**/*.test.{ts,tsx}"], css: false },
+  test: { environment: "node", include: ["src/**/*.test.{ts,tsx}"], css: false, server: { deps: { inline: [/@cloudscape-design/] } } },
 });

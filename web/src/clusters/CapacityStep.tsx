@@ -33,6 +33,7 @@ export function CapacityStep({ report, draft, set, errors }: Props) {
         <SpaceBetween size="l">
           <FormField label="Capacity type" description="Fixed for the life of the group" errorText={errors["/capacity_type"]} stretch>
             <Tiles
+              columns={3}
               value={draft.capacity_type}
               items={tiles(report)}
               onChange={({ detail }) => set({ capacity_type: detail.value })}

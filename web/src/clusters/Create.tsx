@@ -14,7 +14,7 @@ import { sortErrors } from "../parts/pointers";
 import { ProblemAlert } from "../parts/ProblemAlert";
 import { paths } from "../paths";
 import { useFlash } from "../ui/flash";
-import { useSession } from "../ui/session";
+import { useSession } from "../ui/session-context";
 import { canCreate } from "./can";
 import { CapacityStep } from "./CapacityStep";
 import { type Draft, FIELDS, body, filled, keepDraft, keptDraft, stillNeeded } from "./draft";
@@ -97,7 +97,7 @@ function CreateWizard({ report }: { report: CapacityReport }) {
   };
 
   const beside = (content: ReactNode) => (
-    <Grid gridDefinition={[{ colspan: { default: 12, m: 8 } }, { colspan: { default: 12, m: 4 } }]}>
+    <Grid gridDefinition={[{ colspan: { default: 12, s: 8 } }, { colspan: { default: 12, s: 4 } }]}>
       {content}
       <PlanPanel {...{ plan, rest, missing }} />
     </Grid>

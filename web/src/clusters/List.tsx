@@ -2,6 +2,7 @@
 import Box from "@cloudscape-design/components/box";
 import Button from "@cloudscape-design/components/button";
 import Cards, { type CardsProps } from "@cloudscape-design/components/cards";
+import KeyValuePairs from "@cloudscape-design/components/key-value-pairs";
 import SpaceBetween from "@cloudscape-design/components/space-between";
 import StatusIndicator from "@cloudscape-design/components/status-indicator";
 import { useQuery } from "@tanstack/react-query";
@@ -13,7 +14,7 @@ import { EmptyState, Read } from "../parts/Loading";
 import { PageHeader } from "../parts/PageHeader";
 import { ForeignBadge, OperationBadge } from "../parts/StateBadge";
 import { paths } from "../paths";
-import { useSession } from "../ui/session";
+import { useSession } from "../ui/session-context";
 import { canCreate } from "./can";
 import { clusterList, useSelect } from "./queries";
 
@@ -64,59 +65,56 @@ function card(
 ): CardsProps.CardDefinition<ClusterSummary> {
   return {
     header: (c) => (
-      <SpaceBetween direction="horizontal" size="xs" alignItems="center">
+      <div className="card-head">
         <PageLink href={paths.overview(c.tag)} fontSize="heading-m">
           {c.tag}
         </PageLink>
-        {c.tag === selected && <StatusIndicator type="info">Selected</StatusIndicator>}
-      </SpaceBetween>
-    ),
-    sections: [
-      { id: "eks", header: "EKS control plane", width: 50, content: (c) => <ForeignBadge word={c.eks?.status} /> },
-      { id: "hyperpod", header: "HyperPod cluster", width: 50, content: (c) => <ForeignBadge word={c.hyperpod?.status} /> },
-      { id: "attention", content: (c) => <Attention cluster={c} operation={operations.find((o) => o.cluster === c.tag)} /> },
-      {
-        id: "select",
-        content: (c) => (
-          <Button
-            variant="inline-link"
-            onClick={() => onSelect(c.tag)}
-            disabled={c.tag === selected}
-            disabledReason="It is selected."
-            ariaLabel={`Select ${c.tag}`}
-          >
+        {c.tag === selected ? (
+          <StatusIndicator type="success">Selected</StatusIndicator>
+        ) : (
+          <Button variant="inline-link" onClick={() => onSelect(c.tag)} ariaLabel={`Select ${c.tag}`}>
             Select
           </Button>
+        )}
+      </div>
+    ),
+    sections: [
+      {
+        id: "halves",
+        content: (c) => (
+          <KeyValuePairs
+            columns={2}
+            items={[
+              { label: "EKS control plane", value: <ForeignBadge word={c.eks?.status} /> },
+              { label: "HyperPod cluster", value: <ForeignBadge word={c.hyperpod?.status} /> },
+            ]}
+          />
         ),
       },
+      { id: "attention", content: (c) => <Attention cluster={c} operation={operations.find((o) => o.cluster === c.tag)} /> },
     ],
   };
 }
 
 function Attention({ cluster, operation }: { cluster: ClusterSummary; operation: OperationSummary | undefined }) {
-  const first = cluster.attention?.[0];
+  const findings = cluster.attention ?? [];
+  const shown = operation && (!operation.terminal || operation.state === "failed") ? operation : null;
+  if (!shown && findings.length === 0) return <Box color="text-body-secondary">Nothing needs you.</Box>;
   return (
     <SpaceBetween size="xxs">
-      {operation && !operation.terminal && (
+      {shown && (
         <SpaceBetween direction="horizontal" size="xs">
-          <OperationBadge state={operation.state} />
-          <PageLink href={paths.operation(operation.id)}>
-            {operation.title}, {operation.progress.percent} %
+          <OperationBadge state={shown.state} />
+          <PageLink href={paths.operation(shown.id)}>
+            {shown.title}, {shown.progress.percent} %
           </PageLink>
         </SpaceBetween>
       )}
-      {operation?.state === "failed" && (
-        <SpaceBetween direction="horizontal" size="xs">
-          <OperationBadge state="failed" />
-          <PageLink href={paths.operation(operation.id)}>{operation.title}</PageLink>
-        </SpaceBetween>
-      )}
-      {first && (
-        <StatusIndicator type="warning">
-          <span className="untrusted">{first.title}</span>
+      {findings.slice(0, 3).map((finding, index) => (
+        <StatusIndicator key={index} type="warning">
+          <span className="untrusted">{finding.title}</span>
         </StatusIndicator>
-      )}
-      {!first && !operation && <Box color="text-body-secondary">Nothing needs you.</Box>}
+      ))}
     </SpaceBetween>
   );
 }

@@ -11,7 +11,7 @@ import { button } from "../parts/can";
 import { Read } from "../parts/Loading";
 import { PageHeader } from "../parts/PageHeader";
 import { NotFound } from "../ui/NotFound";
-import { useSession } from "../ui/session";
+import { useSession } from "../ui/session-context";
 import { canDelete } from "./can";
 import { DeleteDialog } from "./DeleteDialog";
 import { Dependencies, Gpus, Halves, NeedsYou, Nodes, Running, Storage } from "./cards";

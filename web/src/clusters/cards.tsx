@@ -103,7 +103,7 @@ export function Nodes({ status }: Props) {
         </Header>
       }
       columnDefinitions={[
-        { id: "group", header: "Instance group", isRowHeader: true, cell: (g) => g.name },
+        { id: "group", header: "Instance group", isRowHeader: true, minWidth: 140, cell: (g) => g.name },
         { id: "type", header: "Type", cell: (g) => g.instance_type },
         { id: "count", header: "Now / target", cell: (g) => `${g.current} / ${g.target}` },
         { id: "capacity", header: "Capacity", cell: (g) => g.capacity_type },
@@ -123,11 +123,11 @@ export function Dependencies({ status }: Props) {
       wrapLines
       header={<Header variant="h2">Dependencies</Header>}
       columnDefinitions={[
-        { id: "name", header: "Dependency", isRowHeader: true, cell: (d) => d.name },
-        { id: "health", header: "Health", cell: (d) => <ForeignBadge word={d.health} /> },
-        { id: "version", header: "Version", cell: (d) => d.version ?? "–" },
-        { id: "owner", header: "Owner", cell: (d) => d.owner },
-        { id: "message", header: "Message", cell: (d) => <span className="untrusted">{d.message ?? ""}</span> },
+        { id: "name", header: "Dependency", isRowHeader: true, minWidth: 180, cell: (d) => d.name },
+        { id: "health", header: "Health", minWidth: 170, cell: (d) => <ForeignBadge word={d.health} /> },
+        { id: "version", header: "Version", minWidth: 100, cell: (d) => d.version ?? "–" },
+        { id: "owner", header: "Owner", minWidth: 120, cell: (d) => d.owner },
+        { id: "message", header: "Message", minWidth: 240, cell: (d) => <span className="untrusted">{d.message ?? ""}</span> },
       ]}
       empty="None yet."
     />
@@ -143,10 +143,10 @@ export function Storage({ status }: Props) {
       wrapLines
       header={<Header variant="h2">Storage</Header>}
       columnDefinitions={[
-        { id: "claim", header: "Claim", isRowHeader: true, cell: (s) => s.claim },
-        { id: "bucket", header: "Bucket", cell: (s) => s.bucket },
-        { id: "phase", header: "Phase", cell: (s) => <ForeignBadge word={s.phase} /> },
-        { id: "proved", header: "Proved", cell: (s) => <ForeignBadge word={s.proved ? "proved" : "unproven"} /> },
+        { id: "claim", header: "Claim", isRowHeader: true, minWidth: 120, cell: (s) => s.claim },
+        { id: "bucket", header: "Bucket", minWidth: 240, cell: (s) => s.bucket },
+        { id: "phase", header: "Phase", minWidth: 130, cell: (s) => <ForeignBadge word={s.phase} /> },
+        { id: "proved", header: "Proved", minWidth: 130, cell: (s) => <ForeignBadge word={s.proved ? "proved" : "unproven"} /> },
       ]}
       empty="No mount yet."
     />

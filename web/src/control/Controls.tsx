@@ -10,7 +10,9 @@ import Select from "@cloudscape-design/components/select";
 import SpaceBetween from "@cloudscape-design/components/space-between";
 import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
 import { useState } from "react";
+import { measure } from "../api/heartbeat";
 import { keys } from "../api/keys";
+import { productClock } from "../parts/clock";
 import { Read } from "../parts/Loading";
 import { ProblemAlert } from "../parts/ProblemAlert";
 import { type Draft, KINDS, blank, faultBody } from "./faults";
@@ -34,6 +36,10 @@ function Speed() {
   const reading = useQuery(clock());
   const change = useMutation({
     mutationFn: setClock,
+    onSuccess: () => {
+      productClock.restart();
+      void measure();
+    },
     onSettled: () => client.invalidateQueries({ queryKey: keys.control("clock") }),
   });
   return (

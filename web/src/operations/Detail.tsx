@@ -21,7 +21,7 @@ import { OperationBadge } from "../parts/StateBadge";
 import { Lasted, Time } from "../parts/Time";
 import { paths } from "../paths";
 import { NotFound } from "../ui/NotFound";
-import { useSession } from "../ui/session";
+import { useSession } from "../ui/session-context";
 import { CancelDialog, ConsentDialog } from "./dialogs";
 import { canCancel, canRetry } from "./can";
 import { operation as one, useCancel, useRetry } from "./queries";

@@ -26,15 +26,15 @@ const COLUMNS: TableProps.ColumnDefinition<OperationSummary>[] = [
     minWidth: 220,
     cell: (o) => <PageLink href={paths.operation(o.id)}>{o.title}</PageLink>,
   },
-  { id: "state", header: "State", minWidth: 130, cell: (o) => <OperationBadge state={o.state} /> },
+  { id: "state", header: "State", minWidth: 150, cell: (o) => <OperationBadge state={o.state} /> },
   {
     id: "progress",
     header: "Progress",
     minWidth: 200,
     cell: (o) => <span className="untrusted">{o.attention?.[0] ?? o.problem?.detail ?? progressWords(o)}</span>,
   },
-  { id: "started", header: "Asked for", minWidth: 190, cell: (o) => <Time at={o.created_at} /> },
-  { id: "took", header: "Took", minWidth: 100, cell: (o) => <Lasted from={o.created_at} to={o.ended_at} /> },
+  { id: "started", header: "Asked for", minWidth: 140, cell: (o) => <Time at={o.created_at} form="relative" /> },
+  { id: "took", header: "Took", minWidth: 120, cell: (o) => <Lasted from={o.created_at} to={o.ended_at} /> },
   { id: "by", header: "By", minWidth: 160, cell: (o) => asker(o) },
 ];
 
@@ -79,13 +79,14 @@ export function Component() {
             wrapLines
             ariaLabels={{ tableLabel: "Operations" }}
             filter={
-              <Select
-                selectedOption={STATES.find((s) => s.value === state) ?? STATES[0]!}
-                options={STATES}
-                ariaLabel="State"
-                data-filter
-                onChange={({ detail }) => choose(detail.selectedOption.value ?? "")}
-              />
+              <div className="filter" data-filter>
+                <Select
+                  selectedOption={STATES.find((s) => s.value === state) ?? STATES[0]!}
+                  options={STATES}
+                  ariaLabel="State"
+                  onChange={({ detail }) => choose(detail.selectedOption.value ?? "")}
+                />
+              </div>
             }
             pagination={
               <Pages

@@ -1,5 +1,4 @@
 // What a stage made and every try of it, folded away.
-import ExpandableSection from "@cloudscape-design/components/expandable-section";
 import SpaceBetween from "@cloudscape-design/components/space-between";
 import type { Attempt, Stage } from "../api/types";
 import { Lasted, Time } from "../parts/Time";
@@ -11,7 +10,8 @@ export function StageDetail({ stage }: { stage: Stage }) {
   const history = stage.history ?? [];
   if (outputs.length === 0 && history.length === 0) return null;
   return (
-    <ExpandableSection headerText="Details" variant="inline" headerAriaLabel={`Details of: ${stage.title}`}>
+    <details className="stage-detail">
+      <summary aria-label={`Details of: ${stage.title}`}>Details</summary>
       <SpaceBetween size="s">
         {outputs.length > 0 && (
           <dl className="facts">
@@ -27,7 +27,7 @@ export function StageDetail({ stage }: { stage: Stage }) {
         )}
         {history.length > 0 && <Attempts history={history} />}
       </SpaceBetween>
-    </ExpandableSection>
+    </details>
   );
 }
 
@@ -52,7 +52,7 @@ function Attempts({ history }: { history: readonly Attempt[] }) {
                 : <code>{attempt.effect}</code>
               </>
             )}{" "}
-            – {SAID[attempt.state]}, <Time at={attempt.started_at} plain />,{" "}
+            – {SAID[attempt.state]}, <Time at={attempt.started_at} form="absolute" />,{" "}
             <Lasted from={attempt.started_at} to={attempt.ended_at} />
           </span>
           {(attempt.request_ids ?? []).map((id) => (

@@ -10,7 +10,7 @@ import { ProblemAlert } from "../parts/ProblemAlert";
 import { StageBadge } from "../parts/StateBadge";
 import { Lasted } from "../parts/Time";
 import { roughly } from "../parts/time";
-import { useSession } from "../ui/session";
+import { useSession } from "../ui/session-context";
 import { canRetryStage } from "./can";
 import { StageDetail } from "./StageDetail";
 import { type Step, bySteps, dependants, stepTitle } from "./words";

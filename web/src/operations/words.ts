@@ -43,7 +43,7 @@ export function bySteps(stages: readonly Stage[]): Step[] {
   return [...groups].map(([name, inside]) => {
     const done = inside.filter((s) => DONE.includes(s.state)).length;
     const loud = LOUDEST.find((state) => inside.some((s) => s.state === state));
-    const state = loud ?? (done === inside.length ? "succeeded" : done > 0 ? "waiting" : "pending");
+    const state = loud ?? (done === inside.length ? "succeeded" : "pending");
     return { name, stages: inside, state, done };
   });
 }

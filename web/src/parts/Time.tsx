@@ -3,14 +3,15 @@ import { absolute, duration, lasted, relative } from "./time";
 import { useNow } from "./useNow";
 
 /** Relative, with the absolute time beside it. */
-export function Time({ at, plain = false }: { at: string | null | undefined; plain?: boolean }) {
+export function Time({ at, form = "both" }: { at: string | null | undefined; form?: "both" | "relative" | "absolute" }) {
   const now = useNow();
   if (!at) return <>–</>;
   const then = Date.parse(at);
   const exact = absolute(then, now);
+  const ago = relative(then, now);
   return (
-    <time dateTime={at} title={new Date(then).toISOString()}>
-      {plain ? exact : `${relative(then, now)} (${exact})`}
+    <time dateTime={at} title={`${ago}, ${new Date(then).toISOString()}`}>
+      {form === "both" ? `${ago} (${exact})` : form === "relative" ? ago : exact}
     </time>
   );
 }

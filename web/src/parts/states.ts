@@ -39,6 +39,7 @@ const WORDS: Record<string, Shown["type"]> = {
   healthy: "success",
   installed: "success",
   mounted: "success",
+  bound: "success",
   proved: "success",
   running: "success",
   creating: "in-progress",

@@ -52,3 +52,11 @@ export function lasted(from: string | null | undefined, to: string | null | unde
   if (!from) return null;
   return Math.max(0, ((to ? Date.parse(to) : now) - Date.parse(from)) / 1000);
 }
+
+/** How fast the product's clock runs, when it is not at the wall's pace: "× 60". Measured, so rounded. */
+export function paceWords(pace: number): string {
+  if (pace < 0.05) return "stands still";
+  if (pace > 0.9 && pace < 1.1) return "";
+  const step = pace < 10 ? 1 : pace < 100 ? 5 : 50;
+  return `× ${Math.max(step, Math.round(pace / step) * step)}`;
+}

@@ -3,8 +3,10 @@ import Button from "@cloudscape-design/components/button";
 import { Suspense, lazy, useState } from "react";
 import { button, hasRole } from "../parts/can";
 import { productClock } from "../parts/clock";
+import { paceWords } from "../parts/time";
 import { useNow } from "../parts/useNow";
-import { useSession } from "./session";
+import { useHeartbeat } from "../api/heartbeat";
+import { useSession } from "./session-context";
 
 const Controls = lazy(() => import("../control/Controls"));
 
@@ -31,12 +33,11 @@ export function Banner() {
 }
 
 function Clock() {
+  useHeartbeat();
   const now = new Date(useNow());
-  const pace = productClock.pace;
-  const words = pace < 0.05 ? "stands still" : pace > 1.5 ? `× ${pace < 10 ? pace.toFixed(1) : Math.round(pace)}` : "";
   return (
     <span className="banner-clock numbers" title="The product's clock">
-      <time dateTime={now.toISOString()}>{now.toLocaleTimeString("en-GB")}</time> {words}
+      <time dateTime={now.toISOString()}>{now.toLocaleTimeString("en-GB")}</time> {paceWords(productClock.pace)}
     </span>
   );
 }

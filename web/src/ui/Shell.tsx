@@ -5,6 +5,7 @@ import { useEffect, useState } from "react";
 import { Outlet, useLocation, useMatch } from "react-router";
 import { useFollow } from "../parts/follow";
 import { Banner } from "./Banner";
+import { paths } from "../paths";
 import { crumbs } from "./crumbs";
 import { Flashes } from "./flash";
 import { Help } from "./Help";
@@ -30,6 +31,8 @@ export function Shell() {
   const [help, setHelp] = useState(false);
   const [palette, setPalette] = useState(false);
   useShortcuts({ onHelp: () => setHelp(true), onPalette: () => setPalette(true), cluster });
+  const wizard = pathname === paths.create();
+  useEffect(() => setOpen(!wizard && !window.matchMedia(NARROW).matches), [wizard]);
   useEffect(() => {
     if (window.matchMedia(NARROW).matches) setOpen(false);
   }, [pathname]);

@@ -9,7 +9,7 @@ import { bell } from "../operations/bell";
 import { operationList } from "../operations/queries";
 import { useFollow } from "../parts/follow";
 import { paths } from "../paths";
-import { useSession } from "./session";
+import { useSession } from "./session-context";
 import { type Theme, setTheme, useTheme } from "./theme";
 
 interface Props {
@@ -29,7 +29,7 @@ export function TopBar({ cluster, onHelp, onPalette }: Props) {
   ];
   return (
     <TopNavigation
-      identity={{ href: paths.clusters(), title: "InstantStart", logo: { src: "/icon.svg", alt: "" }, onFollow: (e) => follow({ ...e, detail: { href: paths.clusters() }, preventDefault: () => e.preventDefault() }) }}
+      identity={{ href: paths.clusters(), title: "InstantStart", logo: { src: "/icon.svg", alt: "Logo" }, onFollow: (e) => follow({ ...e, detail: { href: paths.clusters() }, preventDefault: () => e.preventDefault() }) }}
       utilities={utilities}
       i18nStrings={{ overflowMenuTriggerText: "More", overflowMenuTitleText: "All" }}
     />

@@ -1,6 +1,6 @@
 // Who is logged in. Everything below it has a session.
 import { useQuery, useQueryClient } from "@tanstack/react-query";
-import { type ReactNode, createContext, useContext, useState } from "react";
+import { type ReactNode, useState } from "react";
 import { api, ok } from "../api/client";
 import { keys } from "../api/keys";
 import { ApiError } from "../api/problem";
@@ -8,14 +8,7 @@ import type { Session } from "../api/types";
 import { Loading } from "../parts/Loading";
 import { ProblemAlert } from "../parts/ProblemAlert";
 import { Login } from "./Login";
-
-const Context = createContext<Session | null>(null);
-
-export function useSession(): Session {
-  const session = useContext(Context);
-  if (!session) throw new Error("no session here");
-  return session;
-}
+import { SessionContext } from "./session-context";
 
 export const login = (code: string): Promise<Session> => ok(api.POST("/api/v1/session", { body: { code } }));
 
@@ -32,7 +25,7 @@ export function SessionGate({ code, children }: { code: string | null; children:
     retry: (count, error) => !(error instanceof ApiError && error.status === 401) && count < 3,
   });
   if (session.error instanceof ApiError && session.error.status === 401) return <Login exchange={first} />;
-  if (session.data) return <Context.Provider value={session.data}>{children}</Context.Provider>;
+  if (session.data) return <SessionContext.Provider value={session.data}>{children}</SessionContext.Provider>;
   if (session.error) {
     return (
       <main className="alone">
