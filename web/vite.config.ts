@@ -19,5 +19,10 @@ export default defineConfig({
     port: 5173,
     proxy: { "/api": { target: service, ws: true } },
   },
-  test: { environment: "node", include: ["src/**/*.test.{ts,tsx}"], css: false, server: { deps: { inline: [/@cloudscape-design/] } } },
+  test: {
+    environment: "node",
+    include: ["src/**/*.test.{ts,tsx}"],
+    css: false,
+    server: { deps: { inline: [/@cloudscape-design/] } },
+  },
 });

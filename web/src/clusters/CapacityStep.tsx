@@ -11,6 +11,7 @@ import TextFilter from "@cloudscape-design/components/text-filter";
 import Tiles from "@cloudscape-design/components/tiles";
 import { useState } from "react";
 import type { CapacityReport } from "../api/types";
+import { Findings } from "../parts/Findings";
 import { Time } from "../parts/Time";
 import { rows, tiles } from "./choices";
 import type { Draft } from "./draft";
@@ -29,9 +30,19 @@ export function CapacityStep({ report, draft, set, errors }: Props) {
   const place = errors["/availability_zone"] ?? errors["/instance_type"];
   return (
     <SpaceBetween size="l">
+      {report.findings.length > 0 && (
+        <Container header={<Header variant="h2">Found before anything is sent</Header>}>
+          <Findings findings={report.findings} />
+        </Container>
+      )}
       <Container header={<Header variant="h2">Where and what</Header>}>
         <SpaceBetween size="l">
-          <FormField label="Capacity type" description="Fixed for the life of the group" errorText={errors["/capacity_type"]} stretch>
+          <FormField
+            label="Capacity type"
+            description="Fixed for the life of the group"
+            errorText={errors["/capacity_type"]}
+            stretch
+          >
             <Tiles
               columns={3}
               value={draft.capacity_type}
@@ -134,12 +145,21 @@ function Options({ report, draft, set, errors }: Props) {
             items={[
               { value: "", label: "As the type has it" },
               { value: "efa", label: "EFA", description: efa ? "EFA with IP" : WITHOUT, disabled: !efa },
-              { value: "efa-only", label: "EFA-only", description: efa ? "EFA without IP: saves addresses" : WITHOUT, disabled: !efa },
+              {
+                value: "efa-only",
+                label: "EFA-only",
+                description: efa ? "EFA without IP: saves addresses" : WITHOUT,
+                disabled: !efa,
+              },
             ]}
             onChange={({ detail }) => set({ interface_mode: detail.value })}
           />
         </FormField>
-        <FormField label="Deep health checks" description="They take longer, up to hours" errorText={errors["/deep_health_checks"]}>
+        <FormField
+          label="Deep health checks"
+          description="They take longer, up to hours"
+          errorText={errors["/deep_health_checks"]}
+        >
           {CHECKS.map(([id, label, text]) => (
             <Checkbox
               key={id}

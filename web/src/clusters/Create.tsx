@@ -6,7 +6,7 @@ import { type ReactNode, useEffect, useMemo, useState } from "react";
 import { useNavigate, useSearchParams } from "react-router";
 import { newKey } from "../api/client";
 import { ApiError } from "../api/problem";
-import type { CapacityReport, Plan } from "../api/types";
+import type { CapacityReport } from "../api/types";
 import { Read } from "../parts/Loading";
 import { PageHeader } from "../parts/PageHeader";
 import { PlanView } from "../parts/PlanView";
@@ -17,7 +17,7 @@ import { useFlash } from "../ui/flash";
 import { useSession } from "../ui/session-context";
 import { canCreate } from "./can";
 import { CapacityStep } from "./CapacityStep";
-import { type Draft, FIELDS, body, filled, keepDraft, keptDraft, stillNeeded } from "./draft";
+import { type Draft, FIELDS, body, filled, keepDraft, keptDraft, misfits, stillNeeded } from "./draft";
 import { NameStep } from "./NameStep";
 import { PlanPanel } from "./PlanPanel";
 import { capacity, createPlan, useCreate } from "./queries";
@@ -46,7 +46,9 @@ function useDraft() {
     return () => clearTimeout(timer);
   }, [draft]);
   const wish = useMemo(() => body(asked), [asked]);
-  const plan = useQuery(createPlan(asked.tag || asked.instance_type ? wish : null));
+  const shapeless = Object.keys(misfits(asked)).length > 0;
+  const complete = stillNeeded(asked).length === 0 && !shapeless;
+  const plan = useQuery(createPlan(complete ? wish : null));
   const problem = plan.error instanceof ApiError ? plan.error.problem : null;
   const { byField, rest } = useMemo(() => {
     const findings = (plan.data?.findings ?? [])
@@ -54,9 +56,12 @@ function useDraft() {
       .map((f) => ({ field: f.field!, code: f.code, message: f.detail }));
     const sorted = sortErrors(problem ? (problem.errors ?? []) : findings, FIELDS);
     const touched = Object.entries(sorted.byField).filter(([field]) => filled(asked, field));
-    return { byField: Object.fromEntries(touched), rest: sorted.rest };
+    return { byField: { ...Object.fromEntries(touched), ...misfits(asked) }, rest: sorted.rest };
   }, [plan.data, problem, asked]);
-  return { draft, set: (change: Partial<Draft>) => setDraft((d) => ({ ...d, ...change })), plan, byField, rest };
+  const current = complete && asked === draft && plan.isSuccess && !plan.isPlaceholderData;
+  const set = (change: Partial<Draft>) => setDraft((d) => ({ ...d, ...change }));
+  const shown = { data: plan.data, error: complete ? plan.error : null, isFetching: plan.isFetching, shapeless };
+  return { draft, set, ready: current ? plan.data : undefined, plan: shown, byField, rest };
 }
 
 function CreateWizard({ report }: { report: CapacityReport }) {
@@ -65,12 +70,11 @@ function CreateWizard({ report }: { report: CapacityReport }) {
   const flash = useFlash();
   const [query, setQuery] = useSearchParams();
   const index = Math.max(0, STEPS.indexOf((query.get("step") ?? "cluster") as (typeof STEPS)[number]));
-  const { draft, set, plan, byField, rest } = useDraft();
+  const { draft, set, ready, plan, byField, rest } = useDraft();
   const create = useCreate();
   const [refusal, setRefusal] = useState<string | null>(null);
-  const key = useMemo(newKey, [draft]); // eslint-disable-line -- one key per wish
+  const key = useMemo(() => ({ draft, text: newKey() }), [draft]).text;
   const missing = stillNeeded(draft);
-  const ready: Plan | undefined = missing.length === 0 && !plan.error && !plan.isPlaceholderData ? plan.data : undefined;
   const allowed = canCreate(session);
 
   const submit = () => {
@@ -85,7 +89,11 @@ function CreateWizard({ report }: { report: CapacityReport }) {
         onSuccess: (operation) => {
           keepDraft(null);
           if (operation) {
-            flash({ type: "success", header: `The creation of ${draft.tag} has begun`, content: "It goes on by itself, also when you close this page." });
+            flash({
+              type: "success",
+              header: `The creation of ${draft.tag} has begun`,
+              content: "It goes on by itself, also when you close this page.",
+            });
             void navigate(paths.operation(operation.id));
           } else {
             flash({ type: "info", header: `${draft.tag} is already so`, content: "Nothing had to be changed." });
@@ -109,7 +117,16 @@ function CreateWizard({ report }: { report: CapacityReport }) {
       allowSkipTo
       submitButtonText="Create the cluster"
       isLoadingNextStep={create.isPending}
-      i18nStrings={{ stepNumberLabel: (n) => `Step ${n}`, collapsedStepsLabel: (n, of) => `Step ${n} of ${of}`, skipToButtonLabel: (step) => `Go to ${step.title.toLowerCase()}`, navigationAriaLabel: "Steps", cancelButton: "Cancel", previousButton: "Back", nextButton: "Next", optional: "optional" }}
+      i18nStrings={{
+        stepNumberLabel: (n) => `Step ${n}`,
+        collapsedStepsLabel: (n, of) => `Step ${n} of ${of}`,
+        skipToButtonLabel: (step) => `Go to ${step.title.toLowerCase()}`,
+        navigationAriaLabel: "Steps",
+        cancelButton: "Cancel",
+        previousButton: "Back",
+        nextButton: "Next",
+        optional: "optional",
+      }}
       onNavigate={({ detail }) => {
         setRefusal(null);
         setQuery({ step: STEPS[detail.requestedStepIndex]! });
@@ -136,4 +153,3 @@ function CreateWizard({ report }: { report: CapacityReport }) {
     />
   );
 }
-

@@ -27,7 +27,10 @@ export function DeleteDialog({ cluster, onClose }: { cluster: string; onClose: (
   const go = () =>
     remove.mutate(typed, {
       onSuccess: (operation) => {
-        flash({ type: "info", header: operation ? `The deletion of ${cluster} has begun` : `Nothing of ${cluster} is left` });
+        flash({
+          type: "info",
+          header: operation ? `The deletion of ${cluster} has begun` : `Nothing of ${cluster} is left`,
+        });
         void navigate(operation ? paths.operation(operation.id) : paths.clusters());
       },
     });
@@ -47,7 +50,9 @@ export function DeleteDialog({ cluster, onClose }: { cluster: string; onClose: (
               variant="primary"
               loading={remove.isPending}
               disabled={typed !== cluster || plan.data?.can_start === false}
-              disabledReason={typed !== cluster ? `Type ${cluster} first.` : "The plan cannot start: see what blocks it."}
+              disabledReason={
+                typed !== cluster ? `Type ${cluster} first.` : "The plan cannot start: see what blocks it."
+              }
               onClick={go}
             >
               Delete {cluster}
@@ -74,7 +79,12 @@ export function DeleteDialog({ cluster, onClose }: { cluster: string; onClose: (
         </Read>
         {remove.error && <ProblemAlert error={remove.error} />}
         <FormField label={`Type ${cluster} to confirm`}>
-          <Input value={typed} onChange={({ detail }) => setTyped(detail.value)} autoComplete={false} spellcheck={false} />
+          <Input
+            value={typed}
+            onChange={({ detail }) => setTyped(detail.value)}
+            autoComplete={false}
+            spellcheck={false}
+          />
         </FormField>
       </SpaceBetween>
     </Modal>

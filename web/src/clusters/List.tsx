@@ -91,7 +91,10 @@ function card(
           />
         ),
       },
-      { id: "attention", content: (c) => <Attention cluster={c} operation={operations.find((o) => o.cluster === c.tag)} /> },
+      {
+        id: "attention",
+        content: (c) => <Attention cluster={c} operation={operations.find((o) => o.cluster === c.tag)} />,
+      },
     ],
   };
 }

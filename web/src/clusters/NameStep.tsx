@@ -43,11 +43,22 @@ export function NameStep({ draft, set, errors, region }: Props) {
       >
         <SpaceBetween size="l">
           <Network {...{ draft, set, errors }} />
-          <FormField label="Bucket" description="An S3 bucket of yours to mount; a new one when empty." errorText={errors["/bucket"]}>
+          <FormField
+            label="Bucket"
+            description="An S3 bucket of yours to mount; a new one when empty."
+            errorText={errors["/bucket"]}
+          >
             <Input value={draft.bucket} onChange={({ detail }) => set({ bucket: detail.value })} />
           </FormField>
-          <FormField label="Kubernetes version" description="The newest that HyperPod supports when empty." errorText={errors["/kubernetes_version"]}>
-            <Input value={draft.kubernetes_version} onChange={({ detail }) => set({ kubernetes_version: detail.value })} />
+          <FormField
+            label="Kubernetes version"
+            description="The newest that HyperPod supports when empty."
+            errorText={errors["/kubernetes_version"]}
+          >
+            <Input
+              value={draft.kubernetes_version}
+              onChange={({ detail }) => set({ kubernetes_version: detail.value })}
+            />
           </FormField>
         </SpaceBetween>
       </ExpandableSection>

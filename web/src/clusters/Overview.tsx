@@ -37,7 +37,9 @@ function Page({ status }: { status: ClusterStatus }) {
     <SpaceBetween size="l">
       <PageHeader
         title={status.tag}
-        description={[status.region, status.eks?.version && `Kubernetes ${status.eks.version}`].filter(Boolean).join(" · ")}
+        description={[status.region, status.eks?.version && `Kubernetes ${status.eks.version}`]
+          .filter(Boolean)
+          .join(" · ")}
         actions={
           <Button onClick={() => setDeleting(true)} {...button(canDelete(session, status))}>
             Delete

@@ -12,7 +12,8 @@ import { ProblemAlert } from "../parts/ProblemAlert";
 import { TerminalForms } from "../parts/TerminalForms";
 
 interface Props {
-  plan: { data: Plan | undefined; error: unknown; isFetching: boolean };
+  /** `shapeless`: a field cannot be right, so the service was not asked. */
+  plan: { data: Plan | undefined; error: unknown; isFetching: boolean; shapeless: boolean };
   /** Errors that belong to no field of the form. */
   rest: FieldError[];
   missing: string[];
@@ -23,7 +24,11 @@ export function PlanPanel({ plan, rest, missing }: Props) {
     <div className="plan-panel">
       <Container
         header={
-          <Header variant="h2" info={plan.isFetching ? <Spinner /> : undefined} description="Nothing is sent until you create.">
+          <Header
+            variant="h2"
+            info={plan.isFetching ? <Spinner /> : undefined}
+            description="Nothing is sent until you create."
+          >
             Plan
           </Header>
         }
@@ -36,6 +41,8 @@ export function PlanPanel({ plan, rest, missing }: Props) {
   );
 }
 
+const WRONG = "Some fields are not right yet; each says why.";
+
 function Inside({ plan, rest, missing }: Props) {
   if (missing.length) {
     return (
@@ -44,9 +51,10 @@ function Inside({ plan, rest, missing }: Props) {
       </Box>
     );
   }
+  if (plan.shapeless) return <Box color="text-status-error">{WRONG}</Box>;
   if (plan.error) {
     const ofFields = plan.error instanceof ApiError && plan.error.status === 422 && rest.length === 0;
-    if (ofFields) return <Box color="text-status-error">Some fields are not right yet; each says why.</Box>;
+    if (ofFields) return <Box color="text-status-error">{WRONG}</Box>;
     return <ProblemAlert error={plan.error} errors={rest} />;
   }
   if (!plan.data) return <Box color="text-body-secondary">Making the plan</Box>;

@@ -68,7 +68,11 @@ export function Gpus({ status }: Props) {
         <Box color="text-body-secondary">No GPUs here.</Box>
       ) : (
         <SpaceBetween size="xs">
-          <div className="stack" role="img" aria-label={`${gpus.used} of ${gpus.total} GPUs are used, ${gpus.pending} are asked for`}>
+          <div
+            className="stack"
+            role="img"
+            aria-label={`${gpus.used} of ${gpus.total} GPUs are used, ${gpus.pending} are asked for`}
+          >
             <span className="is-used" style={{ inlineSize: `${(gpus.used / gpus.total) * 100}%` }} />
             <span className="is-free" style={{ inlineSize: `${(gpus.free / gpus.total) * 100}%` }} />
           </div>
@@ -127,7 +131,12 @@ export function Dependencies({ status }: Props) {
         { id: "health", header: "Health", minWidth: 170, cell: (d) => <ForeignBadge word={d.health} /> },
         { id: "version", header: "Version", minWidth: 100, cell: (d) => d.version ?? "–" },
         { id: "owner", header: "Owner", minWidth: 120, cell: (d) => d.owner },
-        { id: "message", header: "Message", minWidth: 240, cell: (d) => <span className="untrusted">{d.message ?? ""}</span> },
+        {
+          id: "message",
+          header: "Message",
+          minWidth: 240,
+          cell: (d) => <span className="untrusted">{d.message ?? ""}</span>,
+        },
       ]}
       empty="None yet."
     />
@@ -146,7 +155,12 @@ export function Storage({ status }: Props) {
         { id: "claim", header: "Claim", isRowHeader: true, minWidth: 120, cell: (s) => s.claim },
         { id: "bucket", header: "Bucket", minWidth: 240, cell: (s) => s.bucket },
         { id: "phase", header: "Phase", minWidth: 130, cell: (s) => <ForeignBadge word={s.phase} /> },
-        { id: "proved", header: "Proved", minWidth: 130, cell: (s) => <ForeignBadge word={s.proved ? "proved" : "unproven"} /> },
+        {
+          id: "proved",
+          header: "Proved",
+          minWidth: 130,
+          cell: (s) => <ForeignBadge word={s.proved ? "proved" : "unproven"} />,
+        },
       ]}
       empty="No mount yet."
     />

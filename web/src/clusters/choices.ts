@@ -35,7 +35,9 @@ function cell(report: CapacityReport, type: InstanceType, zone: string, capacity
       (p) => (!plan || p.arn === plan) && p.instance_type === type.name && p.zones.includes(zone),
     );
     const left = Math.max(0, ...fits.map((p) => p.available));
-    return fits.length ? { zone, open: left > 0, text: `${left} in the plan` } : { zone, open: false, text: "no plan here" };
+    return fits.length
+      ? { zone, open: left > 0, text: `${left} in the plan` }
+      : { zone, open: false, text: "no plan here" };
   }
   const quota = capacity === "spot" ? type.spot : type.on_demand;
   if (quota.quota === 0) return { zone, open: false, text: "quota is 0" };
@@ -72,13 +74,17 @@ export function tiles(report: CapacityReport): Tile[] {
     {
       value: "on_demand",
       label: "On-Demand",
-      description: some("on_demand") ? "Yours until you give it back" : "No quota is left for any type: ask for more first",
+      description: some("on_demand")
+        ? "Yours until you give it back"
+        : "No quota is left for any type: ask for more first",
       disabled: !some("on_demand"),
     },
     {
       value: "spot",
       label: "Spot",
-      description: some("spot") ? "Cheaper, taken back with 2 minutes' notice" : "No Spot quota for any type: ask for more first",
+      description: some("spot")
+        ? "Cheaper, taken back with 2 minutes' notice"
+        : "No Spot quota for any type: ask for more first",
       disabled: !some("spot"),
     },
     {

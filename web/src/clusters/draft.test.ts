@@ -6,7 +6,11 @@ beforeEach(() => sessionStorage.clear());
 
 describe("the body of a creation", () => {
   it("has only the fields that were filled in", () => {
-    expect(body({ ...emptyDraft, tag: "demo" })).toEqual({ tag: "demo", instance_count: 1, capacity_type: "on_demand" });
+    expect(body({ ...emptyDraft, tag: "demo" })).toEqual({
+      tag: "demo",
+      instance_count: 1,
+      capacity_type: "on_demand",
+    });
   });
 
   it("sends a count that is none as it was typed, for the service to refuse", () => {

@@ -1,5 +1,7 @@
 // What the create form holds, and the request body that it makes: only the fields that were filled in. Pure.
+import shapes from "../api/shapes.json";
 import type { ClusterCreate } from "../api/types";
+import { type Shape, misfit } from "../parts/shape";
 
 export interface Draft {
   tag: string;
@@ -70,6 +72,16 @@ export const stillNeeded = (draft: Draft): string[] => {
   const plan = draft.capacity_type === "training_plan" && !draft.training_plan ? ["a training plan"] : [];
   return [...needed.map(([, name]) => name!), ...plan];
 };
+
+/** Fields whose text cannot be right, by pointer: shape only, out of the OpenAPI document. */
+export function misfits(draft: Draft): Record<string, string> {
+  const known: Record<string, Shape> = shapes.ClusterCreate;
+  const found = Object.entries(draft).map(([name, value]) => [
+    `/${name}`,
+    typeof value === "string" && filled(draft, `/${name}`) ? misfit(known[name], value) : null,
+  ]);
+  return Object.fromEntries(found.filter(([, text]) => text !== null)) as Record<string, string>;
+}
 
 const network = (draft: Draft): ClusterCreate["network"] | undefined => {
   if (draft.network === "existing") return draft.vpc_id ? { vpc_id: draft.vpc_id } : undefined;

@@ -62,7 +62,9 @@ function Speed() {
               ]}
               onChange={({ detail }) =>
                 change.mutate(
-                  detail.selectedId === "stop" ? { mode: "explicit" } : { mode: "auto", speed: Number(detail.selectedId) },
+                  detail.selectedId === "stop"
+                    ? { mode: "explicit" }
+                    : { mode: "auto", speed: Number(detail.selectedId) },
                 )
               }
             />
@@ -90,7 +92,13 @@ function Faults() {
       <NewFault busy={add.isPending} onAdd={(draft) => add.mutate(faultBody(draft))} />
       {(add.error ?? remove.error) && <ProblemAlert error={add.error ?? remove.error} />}
       <Read from={list} what="the faults">
-        {(active) => (active.length === 0 ? <p className="small">No fault is set.</p> : <Active {...{ active }} onRemove={(id) => remove.mutate(id)} />)}
+        {(active) =>
+          active.length === 0 ? (
+            <p className="small">No fault is set.</p>
+          ) : (
+            <Active {...{ active }} onRemove={(id) => remove.mutate(id)} />
+          )
+        }
       </Read>
     </SpaceBetween>
   );
@@ -124,18 +132,20 @@ function NewFault({ busy, onAdd }: { busy: boolean; onAdd: (draft: Draft) => voi
         <FormField label="How often" stretch>
           <Input value={draft.count} type="number" onChange={({ detail }) => set({ count: detail.value })} />
         </FormField>
-        <FormField label=" " stretch>
+        <div className="beside-fields">
           <Button onClick={() => onAdd(draft)} loading={busy} iconName="add-plus">
             Add the fault
           </Button>
-        </FormField>
+        </div>
       </Grid>
     </SpaceBetween>
   );
 }
 
 const where = (f: Fault): string =>
-  [f.service, f.operation, f.match && `match ${f.match}`, f.delay_seconds && `${f.delay_seconds} s`].filter(Boolean).join(" · ") || "anywhere";
+  [f.service, f.operation, f.match && `match ${f.match}`, f.delay_seconds && `${f.delay_seconds} s`]
+    .filter(Boolean)
+    .join(" · ") || "anywhere";
 
 function Active({ active, onRemove }: { active: readonly Fault[]; onRemove: (id: string) => void }) {
   return (
@@ -149,7 +159,12 @@ function Active({ active, onRemove }: { active: readonly Fault[]; onRemove: (id:
               {fault.count ? ` of ${fault.count}` : ""}
             </span>
           </span>
-          <Button variant="icon" iconName="remove" ariaLabel={`Remove the fault ${fault.kind}`} onClick={() => onRemove(fault.id)} />
+          <Button
+            variant="icon"
+            iconName="remove"
+            ariaLabel={`Remove the fault ${fault.kind}`}
+            onClick={() => onRemove(fault.id)}
+          />
         </li>
       ))}
     </ul>

@@ -36,5 +36,4 @@ export const faults = () =>
 
 export const setClock = (body: Partial<ClockReading> & { advance_seconds?: number }) => control("clock", "POST", body);
 export const addFault = (body: Partial<Fault>) => control<Fault>("faults", "POST", body);
-export const removeFaults = (id?: string) =>
-  control(id ? `faults?id=${encodeURIComponent(id)}` : "faults", "DELETE");
+export const removeFaults = (id?: string) => control(id ? `faults?id=${encodeURIComponent(id)}` : "faults", "DELETE");

@@ -118,7 +118,9 @@ function OperationHeader({ operation, retrying, onRetry, onCancel }: HeaderProps
       }
       actions={
         <SpaceBetween direction="horizontal" size="xs">
-          {operation.cluster && <PageButton href={paths.overview(operation.cluster)}>Cluster {operation.cluster}</PageButton>}
+          {operation.cluster && (
+            <PageButton href={paths.overview(operation.cluster)}>Cluster {operation.cluster}</PageButton>
+          )}
           <Button onClick={onCancel} {...button(canCancel(session, operation))}>
             Cancel
           </Button>

@@ -1,6 +1,7 @@
 // @vitest-environment jsdom
 import { cleanup, render, screen } from "@testing-library/react";
 import userEvent from "@testing-library/user-event";
+import { MemoryRouter } from "react-router";
 import { afterEach, expect, it, vi } from "vitest";
 import type { Operation, Session, Stage } from "../api/types";
 import { SessionContext } from "../ui/session-context";
@@ -43,9 +44,11 @@ function show(role: Session["role"], onRetry = vi.fn()) {
   const stages = [stage("a", { state: "failed", problem }), stage("b", { needs: ["a"] })];
   const operation = { id: "op-1", state: "failed", terminal: true, stages } as unknown as Operation;
   render(
-    <SessionContext.Provider value={{ role } as Session}>
-      <Stages operation={operation} onRetry={onRetry} retrying={null} />
-    </SessionContext.Provider>,
+    <MemoryRouter>
+      <SessionContext.Provider value={{ role } as Session}>
+        <Stages operation={operation} onRetry={onRetry} retrying={null} />
+      </SessionContext.Provider>
+    </MemoryRouter>,
   );
   return onRetry;
 }

@@ -4,6 +4,7 @@ import Button from "@cloudscape-design/components/button";
 import ExpandableSection from "@cloudscape-design/components/expandable-section";
 import SpaceBetween from "@cloudscape-design/components/space-between";
 import { useEffect, useState } from "react";
+import { useLocation } from "react-router";
 import type { Operation, Stage } from "../api/types";
 import { button } from "../parts/can";
 import { ProblemAlert } from "../parts/ProblemAlert";
@@ -34,7 +35,12 @@ export function Stages(props: Props) {
 function StepSection({ step, ...props }: Props & { step: Step }) {
   const quiet = step.state === "pending" || step.state === "succeeded";
   const [choice, setChoice] = useState<boolean | null>(null);
-  useEffect(() => setChoice(null), [quiet]);
+  const { hash } = useLocation();
+  const meant = step.stages.some((s) => hash === `#stage-${s.name}`);
+  useEffect(() => setChoice(meant ? true : null), [quiet, meant]);
+  useEffect(() => {
+    if (meant && choice) document.getElementById(hash.slice(1))?.scrollIntoView({ block: "center" });
+  }, [hash, meant, choice]);
   return (
     <ExpandableSection
       variant="container"

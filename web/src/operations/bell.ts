@@ -31,7 +31,11 @@ export function bell(operations: readonly OperationSummary[]): Bell {
     { id: "attention", text: "Needs you", items: attention.slice(0, 5).map(item) },
     { id: "running", text: "At work", items: running.slice(0, 8).map(item) },
   ].filter((group) => group.items.length > 0);
-  const all = { id: "all", text: running.length + attention.length ? "All operations" : "Nothing runs. All operations", href: paths.operations() };
+  const all = {
+    id: "all",
+    text: running.length + attention.length ? "All operations" : "Nothing runs. All operations",
+    href: paths.operations(),
+  };
   const label = `Operations: ${running.length} at work, ${attention.length} ${attention.length === 1 ? "needs" : "need"} you`;
   return { running: running.length, attention: attention.length, label, items: [...groups, all] };
 }

@@ -47,8 +47,8 @@ export function ConsentDialog({ stage, busy, error, onClose, onAccept }: Consent
     >
       <SpaceBetween size="m">
         <Box>
-          “{stage?.title}” found a dead object of ours in its way. It was never used and cannot be repaired, only removed
-          and made again:
+          “{stage?.title}” found a dead object of ours in its way. It was never used and cannot be repaired, only
+          removed and made again:
         </Box>
         <Objects objects={objects} />
         {error ? <ProblemAlert error={error} /> : null}

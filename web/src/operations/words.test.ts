@@ -39,12 +39,19 @@ describe("steps", () => {
   });
 
   it("say which stages wait for a failed one, directly or not", () => {
-    const stages = [stage("a", "x", "failed"), stage("b", "x", "pending", ["a"]), stage("c", "x", "pending", ["b"]), stage("d", "x", "running")];
+    const stages = [
+      stage("a", "x", "failed"),
+      stage("b", "x", "pending", ["a"]),
+      stage("c", "x", "pending", ["b"]),
+      stage("d", "x", "running"),
+    ];
     expect(dependants(stages, "a")).toEqual(["b", "c"]);
   });
 
   it("come with the time that is typically left, while something runs", () => {
-    expect(progressWords(summary("a", "running"))).toBe("3 of 9 stages · EKS control plane · about 10 min left, typically");
+    expect(progressWords(summary("a", "running"))).toBe(
+      "3 of 9 stages · EKS control plane · about 10 min left, typically",
+    );
     expect(progressWords(summary("a", "failed"))).toBe("3 of 9 stages · EKS control plane");
   });
 });
@@ -62,7 +69,10 @@ describe("the bell", () => {
   });
 
   it("leaves a failure alone that a newer operation of the cluster has overtaken", () => {
-    const { attention } = bell([summary("new", "succeeded", { cluster: "x" }), summary("old", "failed", { cluster: "x" })]);
+    const { attention } = bell([
+      summary("new", "succeeded", { cluster: "x" }),
+      summary("old", "failed", { cluster: "x" }),
+    ]);
     expect(attention).toBe(0);
   });
 });

@@ -43,7 +43,15 @@ interface Reading<T> {
 }
 
 /** The data of a query, or what stands in its way. Data that is there stays when a later reading fails. */
-export function Read<T>({ from, what, children }: { from: Reading<T>; what: string; children: (data: T) => ReactNode }) {
+export function Read<T>({
+  from,
+  what,
+  children,
+}: {
+  from: Reading<T>;
+  what: string;
+  children: (data: T) => ReactNode;
+}) {
   if (from.data !== undefined) {
     return (
       <>

@@ -14,7 +14,8 @@ import { roughly } from "./time";
 
 export function verdict(plan: Plan): { type: "success" | "error" | "info"; text: string } {
   const blocking = (plan.findings ?? []).filter((f) => f.severity === "blocking").length;
-  if (blocking) return { type: "error", text: `${blocking} ${blocking === 1 ? "finding blocks" : "findings block"} it` };
+  if (blocking)
+    return { type: "error", text: `${blocking} ${blocking === 1 ? "finding blocks" : "findings block"} it` };
   if ((plan.stages ?? []).length === 0) return { type: "info", text: "Already so: nothing would change" };
   return { type: "success", text: "Can start" };
 }
@@ -124,11 +125,20 @@ export function PlanView({ plan }: { plan: Plan }) {
         <PlanSummary plan={plan} />
       </Container>
       {(plan.changes ?? []).length > 0 && (
-        <ExpandableSection variant="container" headerText="Changes" headerCounter={`(${plan.changes!.length})`} defaultExpanded>
+        <ExpandableSection
+          variant="container"
+          headerText="Changes"
+          headerCounter={`(${plan.changes!.length})`}
+          defaultExpanded
+        >
           <Changes plan={plan} />
         </ExpandableSection>
       )}
-      <ExpandableSection variant="container" headerText="Steps" headerCounter={`(${(plan.stages ?? []).length} stages)`}>
+      <ExpandableSection
+        variant="container"
+        headerText="Steps"
+        headerCounter={`(${(plan.stages ?? []).length} stages)`}
+      >
         <StepList stages={plan.stages ?? []} />
       </ExpandableSection>
       <ExpandableSection variant="container" headerText="Objects" headerCounter={`(${(plan.objects ?? []).length})`}>

@@ -19,8 +19,10 @@ function outside(label: string, commands: readonly string[]) {
 
 export function TerminalForms({ forms }: { forms: Forms }) {
   const tabs: TabsProps.Tab[] = [];
-  if (forms.curl) tabs.push({ id: "curl", label: "curl", content: <CopyText text={forms.curl} what="the curl command" /> });
-  if (forms.mcp) tabs.push({ id: "mcp", label: "MCP", content: <CopyText text={forms.mcp} what="the MCP tool call" /> });
+  if (forms.curl)
+    tabs.push({ id: "curl", label: "curl", content: <CopyText text={forms.curl} what="the curl command" /> });
+  if (forms.mcp)
+    tabs.push({ id: "mcp", label: "MCP", content: <CopyText text={forms.mcp} what="the MCP tool call" /> });
   if (forms.aws?.length) tabs.push({ id: "aws", label: "aws", content: outside("aws", forms.aws) });
   if (forms.kubectl?.length) tabs.push({ id: "kubectl", label: "kubectl", content: outside("kubectl", forms.kubectl) });
   if (tabs.length === 0) return <Box color="text-status-inactive">Nothing to run.</Box>;

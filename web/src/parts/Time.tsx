@@ -3,7 +3,13 @@ import { absolute, duration, lasted, relative } from "./time";
 import { useNow } from "./useNow";
 
 /** Relative, with the absolute time beside it. */
-export function Time({ at, form = "both" }: { at: string | null | undefined; form?: "both" | "relative" | "absolute" }) {
+export function Time({
+  at,
+  form = "both",
+}: {
+  at: string | null | undefined;
+  form?: "both" | "relative" | "absolute";
+}) {
   const now = useNow();
   if (!at) return <>–</>;
   const then = Date.parse(at);

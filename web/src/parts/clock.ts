@@ -30,7 +30,8 @@ export class FollowedClock {
       return;
     }
     if (now.wall - last.wall < ENOUGH) {
-      if (this.samples.length === 1 && Math.abs(this.now() - product) > 1000 * Math.max(1, this.rate)) this.samples = [now];
+      if (this.samples.length === 1 && Math.abs(this.now() - product) > 1000 * Math.max(1, this.rate))
+        this.samples = [now];
       return;
     }
     const pace = (sample: Sample): number => Math.max(0, (now.product - sample.product) / (now.wall - sample.wall));

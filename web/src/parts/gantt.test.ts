@@ -60,7 +60,12 @@ describe("the time line", () => {
 
 describe("the critical path", () => {
   it("goes back along needs from the last to end, by the latest of them", () => {
-    const stages = [stage("a", 0, 10), stage("slow", 10, 90, ["a"]), stage("quick", 10, 20, ["a"]), stage("end", 90, 95, ["slow", "quick"])];
+    const stages = [
+      stage("a", 0, 10),
+      stage("slow", 10, 90, ["a"]),
+      stage("quick", 10, 20, ["a"]),
+      stage("end", 90, 95, ["slow", "quick"]),
+    ];
     expect([...criticalPath(stages, T)].sort()).toEqual(["a", "end", "slow"]);
   });
 });

@@ -14,7 +14,11 @@ export const OPERATION: Record<OperationState, Shown> = {
   running: { type: "in-progress", word: "Running", sentence: "Stages are at work." },
   waiting: { type: "in-progress", word: "Waiting", sentence: "AWS, a lock or a person is at work." },
   succeeded: { type: "success", word: "Succeeded", sentence: "Every stage is done." },
-  failed: { type: "error", word: "Failed", sentence: "A stage failed; what succeeded stays. Retry goes on from there." },
+  failed: {
+    type: "error",
+    word: "Failed",
+    sentence: "A stage failed; what succeeded stays. Retry goes on from there.",
+  },
   cancelled: { type: "stopped", word: "Cancelled", sentence: "Nothing more is sent." },
   superseded: { type: "stopped", word: "Superseded", sentence: "A newer operation took its place." },
   rejected: { type: "stopped", word: "Rejected", sentence: "A person said no." },

@@ -33,7 +33,10 @@ export function roughly(seconds: number): string {
 export function relative(then: number, now: number): string {
   const seconds = (now - then) / 1000;
   if (Math.abs(seconds) < 3) return "just now";
-  const words = duration(seconds < 0 ? -seconds : seconds).split(" ").slice(0, 2).join(" ");
+  const words = duration(seconds < 0 ? -seconds : seconds)
+    .split(" ")
+    .slice(0, 2)
+    .join(" ");
   return seconds < 0 ? `in ${words}` : `${words} ago`;
 }
 

@@ -10,7 +10,10 @@ describe("messages of the stream", () => {
   });
 
   it("a changed operation touches itself and the lists, an ended one the clusters too", () => {
-    expect(affected(message("operation", "operation.changed"))).toEqual([keys.operation("op-1"), keys.operationLists()]);
+    expect(affected(message("operation", "operation.changed"))).toEqual([
+      keys.operation("op-1"),
+      keys.operationLists(),
+    ]);
     expect(affected(message("operation", "operation.ended"))).toContainEqual(keys.clusters());
   });
 
@@ -23,7 +26,12 @@ describe("messages of the stream", () => {
     expect(parse("null")).toBeNull();
     expect(parse('{"topic": 1}')).toBeNull();
     expect(parse(new Blob())).toBeNull();
-    expect(parse('{"topic":"stream","type":"open"}')).toEqual({ topic: "stream", type: "open", subject: "", revision: null });
+    expect(parse('{"topic":"stream","type":"open"}')).toEqual({
+      topic: "stream",
+      type: "open",
+      subject: "",
+      revision: null,
+    });
   });
 });
 

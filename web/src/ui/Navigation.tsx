@@ -12,7 +12,11 @@ export function Navigation({ cluster }: { cluster: string | null }) {
   const follow = useFollow();
   const { pathname } = useLocation();
   const { running, attention } = bell(useQuery(operationList({ limit: 50 })).data?.items ?? []);
-  const counts = attention ? <Badge color="red">{attention}</Badge> : running ? <Badge color="blue">{running}</Badge> : undefined;
+  const counts = attention ? (
+    <Badge color="red">{attention}</Badge>
+  ) : running ? (
+    <Badge color="blue">{running}</Badge>
+  ) : undefined;
   const common: SideNavigationProps.Item[] = [
     { type: "link", text: "All clusters", href: paths.clusters() },
     { type: "link", text: "Create a cluster", href: paths.create() },
@@ -30,7 +34,9 @@ export function Navigation({ cluster }: { cluster: string | null }) {
   const active = pathname.startsWith("/operations/") ? paths.operations() : pathname;
   return (
     <SideNavigation
-      header={cluster ? { text: cluster, href: paths.overview(cluster) } : { text: "InstantStart", href: paths.clusters() }}
+      header={
+        cluster ? { text: cluster, href: paths.overview(cluster) } : { text: "InstantStart", href: paths.clusters() }
+      }
       activeHref={active}
       items={[...inside, ...common]}
       onFollow={follow}

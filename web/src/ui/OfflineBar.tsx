@@ -15,8 +15,8 @@ export function OfflineBar() {
     <div role="status" className="offline-box">
       {offline && late && (
         <p className="offline">
-          No connection to the service since {new Date(connection.since).toLocaleTimeString("en-GB")}. What you see is as
-          of then; trying again by itself.
+          No connection to the service since {new Date(connection.since).toLocaleTimeString("en-GB")}. What you see is
+          as of then; trying again by itself.
         </p>
       )}
     </div>

@@ -22,14 +22,26 @@ export function TopBar({ cluster, onHelp, onPalette }: Props) {
   const follow = useFollow();
   const utilities: TopNavigationProps.Utility[] = [
     useSwitcher(cluster),
-    { type: "button", iconName: "search", text: "Search", title: "Search (Ctrl K)", ariaLabel: "Search", onClick: onPalette },
+    {
+      type: "button",
+      iconName: "search",
+      text: "Search",
+      title: "Search (Ctrl K)",
+      ariaLabel: "Search",
+      onClick: onPalette,
+    },
     useBell(),
     useThemeMenu(),
     useUserMenu(onHelp),
   ];
   return (
     <TopNavigation
-      identity={{ href: paths.clusters(), title: "InstantStart", logo: { src: "/icon.svg", alt: "Logo" }, onFollow: (e) => follow({ ...e, detail: { href: paths.clusters() }, preventDefault: () => e.preventDefault() }) }}
+      identity={{
+        href: paths.clusters(),
+        title: "InstantStart",
+        logo: { src: "/icon.svg", alt: "Logo" },
+        onFollow: (e) => follow({ ...e, detail: { href: paths.clusters() }, preventDefault: () => e.preventDefault() }),
+      }}
       utilities={utilities}
       i18nStrings={{ overflowMenuTriggerText: "More", overflowMenuTitleText: "All" }}
     />
@@ -115,4 +127,3 @@ function useUserMenu(onHelp: () => void): TopNavigationProps.MenuDropdownUtility
     },
   };
 }
-

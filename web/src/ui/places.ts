@@ -13,7 +13,9 @@ export function places(
   operations: readonly OperationSummary[],
   cluster: string | null,
 ): Place[] {
-  const inside = cluster ? [{ text: `Operations of ${cluster}`, kind: "page", href: paths.clusterOperations(cluster) }] : [];
+  const inside = cluster
+    ? [{ text: `Operations of ${cluster}`, kind: "page", href: paths.clusterOperations(cluster) }]
+    : [];
   return [
     { text: "All clusters", kind: "page", href: paths.clusters() },
     { text: "Create a cluster", kind: "page", href: paths.create() },

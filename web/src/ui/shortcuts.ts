@@ -49,7 +49,9 @@ export function goal(key: string, cluster: string | null): string | null {
 
 const typing = (target: EventTarget | null): boolean =>
   target instanceof HTMLElement &&
-  (target.isContentEditable || /^(INPUT|TEXTAREA|SELECT)$/.test(target.tagName) || target.closest("[role=dialog],[role=listbox],[role=menu]") !== null);
+  (target.isContentEditable ||
+    /^(INPUT|TEXTAREA|SELECT)$/.test(target.tagName) ||
+    target.closest("[role=dialog],[role=listbox],[role=menu]") !== null);
 
 interface Options {
   cluster: string | null;
