@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from instantstart_sandbox.kube import quantity
-from instantstart_sandbox.kube.types import Field, Struct, TypeRef, struct
+from instantstart_sandbox.kube.types import Field, Struct, TypeRef, embedded_kinds, struct
 
 _TIME = re.compile(r"^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}:\d{2}(\.\d+)?(Z|[+-]\d{2}:\d{2})$")
 _INTEGERS = {"int32": 2**31, "int64": 2**63, "int": 2**63}
@@ -55,8 +55,10 @@ class _Decoder:
     def struct(self, kind: Struct, value: dict[str, Any], where: str, shown: str) -> dict[str, Any]:
         """A struct's canonical dict; `where` is the path in messages of Go, `shown` that of strict decoding."""
         out: dict[str, Any] = {}
+        if kind.name in embedded_kinds():
+            out.update({k: value[k] for k in ("apiVersion", "kind") if where and isinstance(value.get(k), str)})
         for name in value:
-            if name not in kind.fields:
+            if name not in kind.fields and name not in out:
                 self.findings.unknown.append(f"{shown}.{name}" if shown else name)
         for name, item in kind.fields.items():
             given = value.get(name)
@@ -74,8 +76,10 @@ class _Decoder:
         ref = item.type
         if ref.shape == "struct" and not ref.pointer and not item.omit_zero:
             out[item.name] = empty(ref.struct)
-        elif not item.omit_empty and not item.omit_zero:
+        elif not item.omit_zero and not ref.pointer and (not item.omit_empty or ref.shape in _STRUCTS):
             out[item.name] = zero(ref)
+        elif not item.omit_empty and not item.omit_zero:
+            out[item.name] = None
 
     def value(self, ref: TypeRef, value: Any, where: str, owner: str, shown: str) -> Any:
         """A value of any type."""
@@ -201,6 +205,8 @@ def zero(ref: TypeRef) -> Any:
     return _ZERO.get(ref.shape)
 
 
+_STRUCTS = ("Time", "MicroTime", "Quantity", "IntOrString")
+"""Scalars that are structs in Go: an absent one is written all the same."""
 _empties: dict[str, dict[str, Any]] = {}
 
 

@@ -224,10 +224,7 @@ def _stateful_set(obj: Obj) -> None:
 
 @rule("batch/v1.JobSpec")
 def _job(obj: Obj) -> None:
-    if obj.get("completions") is None and obj.get("parallelism") is None:
-        obj["completions"] = 1
-    if obj.get("parallelism") is None:
-        obj["parallelism"] = 1
+    _job_size(obj)
     if obj.get("backoffLimit") is None:
         obj["backoffLimit"] = 2147483647 if obj.get("backoffLimitPerIndex") is not None else 6
     if obj.get("completionMode") is None:
@@ -238,6 +235,13 @@ def _job(obj: Obj) -> None:
         obj["podReplacementPolicy"] = "Failed" if obj.get("podFailurePolicy") else "TerminatingOrFailed"
     if obj.get("manualSelector") is None:
         obj["manualSelector"] = False
+
+
+def _job_size(obj: Obj) -> None:
+    if obj.get("completions") is None and obj.get("parallelism") is None:
+        obj["completions"] = 1
+    if obj.get("parallelism") is None:
+        obj["parallelism"] = 1
 
 
 @rule("rbac/v1.Subject")

@@ -127,9 +127,20 @@ def check(shape: Shape, value: Any, where: str = "") -> None:
         if not isinstance(value, list):
             raise TypingError(f"{where}: expected list, got &value.valueUnstructured{{Value:{_go(value)}}}")
         _check_items(shape, value, where)
-    elif isinstance(value, (dict, list)):
-        word = "map" if isinstance(value, dict) else "list"
-        raise TypingError(f"{where}: expected scalar, got &value.valueUnstructured{{Value:{word}}}")
+    else:
+        _check_scalar(shape, value, where)
+
+
+def _check_scalar(shape: Shape, value: Any, where: str) -> None:
+    fits = {
+        "string": isinstance(value, str),
+        "boolean": isinstance(value, bool),
+        "numeric": isinstance(value, (int, float)) and not isinstance(value, bool),
+    }
+    words = {"numeric": "numeric (int or float)"}
+    if not fits.get(shape.source, not isinstance(value, (dict, list))):
+        wanted = words.get(shape.source, shape.source or "scalar")
+        raise TypingError(f"{where}: expected {wanted}, got &value.valueUnstructured{{Value:{_go(value)}}}")
 
 
 def _check_items(shape: Shape, value: list[Any], where: str) -> None:
@@ -137,10 +148,14 @@ def _check_items(shape: Shape, value: list[Any], where: str) -> None:
     for i, item in enumerate(value):
         if shape.keys:
             defaults = dict(shape.defaults)
-            for key in shape.keys:
-                if not isinstance(item, dict) or (key not in item and key not in defaults):
-                    text = f'associative list with keys has an element that omits key field "{key}" (and doesn\'t have default value)'
-                    raise TypingError(f"{where}: element {i}: {text}")
+            absent = [k for k in shape.keys if not isinstance(item, dict) or (k not in item and k not in defaults)]
+            if len(absent) == len(shape.keys):
+                listed = " ".join(f'"{k}"' for k in absent)
+                text = f"omits all key fields [{listed}] (and doesn't have default values for any key fields)"
+                raise TypingError(f"{where}: element {i}: associative list with keys has an element that {text}")
+            if absent:
+                text = f'omits key field "{absent[0]}" (and doesn\'t have default value)'
+                raise TypingError(f"{where}: element {i}: associative list with keys has an element that {text}")
         name = element(shape, item) if shape.keys or shape.is_set else str(i)
         if name in seen:
             raise TypingError(f"{where}: duplicate entries for key {shown(name)}")

@@ -14,6 +14,7 @@ _LOOSE = {
     "<url>": r"\S*",
     "<string>": r".*",
 }
+_STAND_IN = {"<time>": "2026-01-01T00:00:00Z"}
 _STATUS_CAUSES = ("field", "reason")
 
 
@@ -30,7 +31,7 @@ class Normaliser:
         if isinstance(value, list):
             return [self.fill(v) for v in value]
         if isinstance(value, str):
-            return _PLACEHOLDER.sub(lambda m: self.known.get(m.group(0), m.group(0)), value)
+            return _PLACEHOLDER.sub(lambda m: self.known.get(m.group(0), _STAND_IN.get(m.group(0), m.group(0))), value)
         return value
 
     def learn(self, wanted: Any, actual: Any) -> None:

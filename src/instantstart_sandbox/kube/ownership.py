@@ -5,12 +5,15 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Any
 
+import orjson
+
 from instantstart_sandbox.kube import fieldsets
 from instantstart_sandbox.kube.fieldsets import Path, Paths
 from instantstart_sandbox.kube.shapes import Shape
 from instantstart_sandbox.kube.status import ApiError
 
 Obj = dict[str, Any]
+LAST_APPLIED = "kubectl.kubernetes.io/last-applied-configuration"
 _META = ("name", "namespace", "creationTimestamp", "selfLink", "uid", "clusterName", "generation", "managedFields",
          "resourceVersion")  # fmt: skip
 IGNORED: frozenset[Path] = frozenset(
@@ -154,6 +157,32 @@ def _prune(shape: Shape, merged: Obj, owners: list[Owner], last: Paths) -> Obj:
     return result
 
 
+def _last_applied(shape: Shape, live: Obj) -> Paths:
+    """Fields that `kubectl apply` on the client's side set last and that are still so: its server-side form may take them."""
+    note = (live.get("metadata", {}).get("annotations") or {}).get(LAST_APPLIED)
+    if not note:
+        return set()
+    try:
+        applied = _bare(orjson.loads(note))
+    except orjson.JSONDecodeError:
+        return set()
+    found = fieldsets.compare(shape, applied, live)
+    return fieldsets.contents(shape, applied) - found.modified - found.added - found.removed
+
+
+def note_applied(config: Obj, merged: Obj) -> None:
+    """Keep kubectl's note of what was applied last in step with a server-side apply by kubectl; in place."""
+    notes = merged.get("metadata", {}).get("annotations") or {}
+    if LAST_APPLIED not in notes:
+        return
+    meta = {k: v for k, v in config["metadata"].items() if k != "managedFields"}
+    own = {k: v for k, v in (meta.pop("annotations", None) or {}).items() if k != LAST_APPLIED}
+    if own:
+        meta["annotations"] = own
+    text = orjson.dumps({**config, "metadata": meta}, option=orjson.OPT_SORT_KEYS).decode() + "\n"
+    merged["metadata"] = {**merged["metadata"], "annotations": {**notes, LAST_APPLIED: text}}
+
+
 def apply(
     shape: Shape,
     live: Obj,
@@ -186,6 +215,9 @@ def apply(
     found = fieldsets.compare(shape, bare_live, merged)
     changed = found.modified | found.added
     clashes = [(o, o.paths & changed) for o in others if o.paths & changed]
+    if who.name == "kubectl" and not who.subresource:
+        allowed = _last_applied(shape, bare_live)
+        clashes = [(o, paths - allowed) for o, paths in clashes if paths - allowed]
     if clashes and not force:
         raise _conflict(clashes)
     for owner in others:

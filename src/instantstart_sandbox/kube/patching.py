@@ -22,11 +22,23 @@ def json_patch(obj: Obj, operations: Any) -> Obj:
         text = f"json: cannot unmarshal {kind} into Go value of type []handlers.jsonPatchOp"
         raise bad_request(f"error decoding patch: {text}")
     try:
-        patched: Obj = jsonpatch.apply_patch(empty_copy(obj), operations)
+        patched: Obj = empty_copy(obj)
+        for operation in operations:
+            patched = jsonpatch.apply_patch(patched, [_lenient(patched, operation)])
     except (jsonpatch.JsonPatchException, jsonpointer.JsonPointerException, KeyError, TypeError) as error:
         text = "the server rejected our request due to an error in our request"
         raise ApiError(422, "Invalid", text, {}) from error
     return patched
+
+
+def _lenient(obj: Obj, operation: Any) -> Any:
+    """The server's library replaces what a map does not have yet, too."""
+    if isinstance(operation, dict) and operation.get("op") == "replace" and str(operation.get("path", "")).count("/"):
+        parent, _, last = operation["path"].rpartition("/")
+        holder = jsonpointer.resolve_pointer(obj, parent, None)
+        if isinstance(holder, dict) and last.replace("~1", "/").replace("~0", "~") not in holder:
+            return {**operation, "op": "add"}
+    return operation
 
 
 def merge_patch(target: Any, patch: Any) -> Any:

@@ -9,7 +9,7 @@ from typing import Any
 import orjson
 
 from instantstart_sandbox.kube.catalog import Kind
-from instantstart_sandbox.kube.types import Field, TypeRef, parse_ref, struct
+from instantstart_sandbox.kube.types import Field, TypeRef, embedded_kinds, parse_ref, struct
 
 Obj = dict[str, Any]
 
@@ -51,6 +51,8 @@ class Shape:
 
 ANY = Shape("any")
 LEAF = Shape("leaf")
+_SCALARS = {"string": "string", "bool": "boolean", "int32": "numeric", "int64": "numeric", "float64": "numeric",
+            "Time": "string", "MicroTime": "string", "bytes": "string"}  # fmt: skip
 _OPEN = ("Raw", "Fields", "JSON", "SchemaOrBool", "SchemaOrArray", "SchemaOrStrings")
 
 
@@ -58,7 +60,10 @@ def _key_defaults(elem: TypeRef | None, keys: tuple[str, ...]) -> tuple[tuple[st
     if elem is None or elem.shape != "struct":
         return ()
     fields = struct(elem.struct).fields
-    known = {"protocol": "TCP"}
+    known: Obj = {"protocol": "TCP"}
+    for name in keys:
+        if name in fields and not fields[name].omit_empty:
+            known[name] = 0 if fields[name].type.shape.startswith("int") else known.get(name, "")
     return tuple((k, fields[k].default if fields[k].default is not None else known[k]) for k in keys
                  if k in fields and (fields[k].default is not None or k in known))  # fmt: skip
 
@@ -74,7 +79,9 @@ def _typed(ref: TypeRef, item: Field | None) -> Shape:
             return Shape("list", False, item.map_keys, source=ref.elem, defaults=_key_defaults(ref.elem, item.map_keys))
         is_set = item is not None and item.list_type == "set"
         return Shape("list", not is_set, (), is_set, ref.elem)
-    return Shape("any", atomic=True) if ref.shape in _OPEN else LEAF
+    if ref.shape in _OPEN:
+        return Shape("any", atomic=True)
+    return Shape("leaf", source=_SCALARS.get(ref.shape))
 
 
 def _schema(node: Obj) -> Shape:
@@ -98,7 +105,8 @@ def _schema(node: Obj) -> Shape:
         return Shape("map", atomic, source=node["additionalProperties"])
     if kind == "object" or kind is None or node.get("x-kubernetes-preserve-unknown-fields"):
         return Shape("any", atomic)
-    return LEAF
+    words = {"integer": "numeric", "number": "numeric"}
+    return Shape("leaf", source=words.get(str(kind), kind))
 
 
 def _elem(source: Any) -> Shape:
@@ -108,6 +116,8 @@ def _elem(source: Any) -> Shape:
 def _field_shape(source: Any, name: str) -> Shape | None:
     if isinstance(source, str):
         item = struct(source).fields.get(name)
+        if item is None and name in ("apiVersion", "kind") and source in embedded_kinds():
+            return LEAF
         return _typed(item.type, item) if item is not None else None
     node = (source.get("properties") or {}).get(name)
     if node is not None:

@@ -113,6 +113,7 @@ def forbidden(resource: str, group: str, name: str, why: str) -> ApiError:
 def invalid(kind: str, group: str, name: str, causes: list[Cause]) -> ApiError:
     """422 with every fault."""
     texts = [f"{c.field}: {c.text}" for c in causes]
+    texts = list(dict.fromkeys(texts))
     joined = texts[0] if len(texts) == 1 else "[" + ", ".join(texts) + "]"
     details = _named(name, group, kind)
     details["causes"] = [{"reason": c.reason, "message": c.text, "field": c.field} for c in causes]

@@ -110,7 +110,10 @@ def qos_class(spec: Obj) -> str:
 def finish_job(obj: Obj) -> None:
     """A Job's generated selector and pod labels; needs the uid."""
     spec, meta = obj["spec"], obj["metadata"]
+    given = spec["template"]["metadata"].get("labels")
     if spec.get("manualSelector"):
+        if given and not meta.get("labels"):
+            meta["labels"] = dict(given)
         return
     labels = spec["template"]["metadata"].setdefault("labels", {})
     for key, value in (
@@ -122,7 +125,8 @@ def finish_job(obj: Obj) -> None:
         labels[key] = value
     if not spec.get("selector"):
         spec["selector"] = {"matchLabels": {"batch.kubernetes.io/controller-uid": meta["uid"]}}
-    spec.pop("manualSelector", None)
+    if not meta.get("labels"):
+        meta["labels"] = dict(labels)
 
 
 def _replication_controller(obj: Obj) -> None:
@@ -135,7 +139,7 @@ def _replication_controller(obj: Obj) -> None:
 
 def _definition(obj: Obj) -> None:
     stored = [v["name"] for v in obj["spec"].get("versions") or [] if v.get("storage")]
-    obj["status"] = {"conditions": [], "acceptedNames": {"plural": "", "kind": ""}, "storedVersions": stored[:1]}
+    obj["status"] = {"conditions": None, "acceptedNames": {"plural": "", "kind": ""}, "storedVersions": stored[:1]}
 
 
 _ON_CREATE = {

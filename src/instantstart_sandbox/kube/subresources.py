@@ -98,7 +98,7 @@ class Subresources:
         config["metadata"] = {"name": target.name}
         entries = [self._as_scale(e) for e in old["metadata"].get("managedFields") or []]
         who = ownership.Writer(request.arg("fieldManager"), "autoscaling/v1", "scale")
-        live = {"metadata": old["metadata"], **_at_path(wanted, jsonpath.first(wanted, old))}
+        live = {"metadata": old["metadata"], **_at_path(wanted, jsonpath.first(wanted, old) or None)}
         ownership.apply(shapes.of(kind), live, config, entries, who, self.engine.now(), force=request.flag("force"))
         return self._store_scale(request, kind, target, old, {"spec": {"replicas": replicas}}, dry_run)
 

@@ -142,4 +142,7 @@ def roots() -> dict[str, str]:
     return found
 
 
-META = "meta/v1.ObjectMeta"
+@lru_cache(maxsize=1)
+def embedded_kinds() -> frozenset[str]:
+    """Structs that carry apiVersion and kind where they stand inside another object."""
+    return frozenset(roots().values())

@@ -244,10 +244,15 @@ class Verbs:
         before = kind.api_version if old is not None else ""
         shape = shapes.of(kind)
         merged, owned = ownership.apply(shape, live, body, entries, who, now, force=force, before=before)
+        if who.name == "kubectl":
+            ownership.note_applied(config, merged)
         warnings: list[str] = []
         full = {**merged, "apiVersion": kind.api_version, "kind": kind.kind}
         new = bodies.normal(self.engine, request, kind, full, warnings)
-        new["metadata"]["managedFields"] = owned
+        if owned:
+            new["metadata"]["managedFields"] = owned
+        else:
+            new["metadata"].pop("managedFields", None)
         if old is None:
             return self._apply_new(request, kind, target, new, dry_run)
         return self._store(request, kind, target, new, old, dry_run, owned=True)

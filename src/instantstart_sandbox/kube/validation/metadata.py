@@ -74,9 +74,12 @@ def name_faults(key: str, name: str, field: str = "metadata.name") -> list[Cause
     if key in _PATH_NAMES:
         return [bad(field, name, f"may not contain '{c}'") for c in "/%" if c in name]
     if key in _LABEL_NAMES:
+        if key == "services" and "." in name and SUBDOMAIN.match(name):
+            return [bad(field, name, "must not contain dots")]
         found = [] if len(name) <= 63 else [bad(field, name, "must be no more than 63 characters")]
         return found if LABEL.match(name) else [*found, bad(field, name, LABEL_TEXT)]
-    found = [] if len(name) <= 253 else [bad(field, name, "must be no more than 253 characters")]
+    longest = {"cronjobs.batch": 52, "statefulsets.apps": 63}.get(key, 253)
+    found = [] if len(name) <= longest else [bad(field, name, f"must be no more than {longest} characters")]
     return found if SUBDOMAIN.match(name) else [*found, bad(field, name, SUBDOMAIN_TEXT)]
 
 
@@ -166,6 +169,9 @@ def on_create(kind: Kind, obj: Obj) -> list[Cause]:
     """Faults of a new object's metadata."""
     meta = obj["metadata"]
     found: list[Cause] = []
+    prefix = meta.get("generateName")
+    if prefix:
+        found.extend(name_faults(kind.key, prefix.rstrip("-.") or prefix, "metadata.generateName"))
     if not meta.get("name"):
         found.append(required("metadata.name", "name or generateName is required"))
     else:

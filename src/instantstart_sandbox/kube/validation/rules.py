@@ -7,9 +7,10 @@ from typing import Any
 from instantstart_sandbox.kube import schema
 from instantstart_sandbox.kube.catalog import Kind
 from instantstart_sandbox.kube.status import Cause
-from instantstart_sandbox.kube.validation import kinds, metadata
+from instantstart_sandbox.kube.validation import core, definitions, kinds, metadata, workloads
 
 Obj = dict[str, Any]
+_REGISTERED = (core, definitions, workloads)
 _UNCHECKED = "some validation rules were not checked because the object was invalid; correct the existing errors to complete validation"
 
 
