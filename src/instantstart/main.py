@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
+import sys
 import time
 from collections.abc import AsyncIterator
 from contextlib import AsyncExitStack, asynccontextmanager, suppress
@@ -63,12 +64,8 @@ def configure_logging(level: str) -> None:
             structlog.processors.KeyValueRenderer(key_order=["timestamp", "level", "event"]),
         ],
         wrapper_class=structlog.make_filtering_bound_logger(number),
-        logger_factory=structlog.PrintLoggerFactory(file=_stderr()),
+        logger_factory=structlog.PrintLoggerFactory(file=sys.stderr),
     )
-
-
-def _stderr() -> object:
-    return logging.lastResort.stream if isinstance(logging.lastResort, logging.StreamHandler) else None
 
 
 @asynccontextmanager

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import json
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
@@ -10,15 +9,13 @@ from typing import Any
 
 import httpx2
 import pytest
-import uvicorn
 from mcp import Client
 from mcp.client.streamable_http import streamable_http_client
 from mcp_types import CallToolResult, TextContent
 
-from instantstart.cli.hosting import bind
 from instantstart.faces.rest import ROUTERS
 from instantstart.operations.routing import ROUTES
-from tests.faces.conftest import Running, service, static
+from tests.faces.conftest import Running, served, service, static
 from tests.faces.operations import begin, never, stages
 
 __all__ = ["service", "stages", "static"]
@@ -40,19 +37,6 @@ TOOLS = {
     "s3_storage_create",
 }
 ERAS = ["legacy", "auto"]
-
-
-@asynccontextmanager
-async def served(service: Running) -> AsyncIterator[str]:
-    """The app on a real port; its address."""
-    sock = bind("127.0.0.1", 0)
-    server = uvicorn.Server(uvicorn.Config(service.app, lifespan="off", log_config=None))
-    task = asyncio.create_task(server.serve(sockets=[sock]))
-    while not server.started:
-        await asyncio.sleep(0.005)
-    yield f"http://127.0.0.1:{sock.getsockname()[1]}"
-    server.should_exit = True
-    await task
 
 
 @asynccontextmanager
@@ -102,7 +86,8 @@ async def test_the_tools(service: Running, mode: str) -> None:
         properties = tool.input_schema["properties"]
         assert ("idempotency_key" in properties) is (row.kind != "R")
         if row.kind != "R":
-            assert row.settled_by in (tool.description or "")
+            assert row.settled_by
+            assert row.settled_by in tool.description
         if "{cluster}" in row.path:
             assert "cluster" in properties
             assert "cluster" not in tool.input_schema.get("required", [])
@@ -147,8 +132,8 @@ async def test_waiting_tells_progress_and_returns_in_time(
     operation = await begin(service, "await_never")
     heard: list[tuple[float, str | None]] = []
 
-    async def progress(done: float, _total: float | None, message: str | None) -> None:
-        heard.append((done, message))
+    async def progress(progress: float, total: float | None, message: str | None) -> None:
+        heard.append((progress, message))
 
     async with connected(service, await service.token(), mode) as client:
         result = await client.call_tool(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from pathlib import Path
@@ -9,8 +10,10 @@ from typing import Any, cast
 
 import httpx2
 import pytest
+import uvicorn
 from fastapi import FastAPI
 
+from instantstart.cli.hosting import bind
 from instantstart.core.clock import FollowedClock, Reading
 from instantstart.core.problem import UPSTREAM
 from instantstart.db.database import Database, sqlite_url
@@ -82,6 +85,19 @@ async def running(path: Path, static: Path, **shown: Any) -> AsyncIterator[Runni
     app = make_app(Shown(port=PORT, static=static, web_sources=static / "none", **shown), start)
     async with app.router.lifespan_context(app):
         yield Running(app, made[0])
+
+
+@asynccontextmanager
+async def served(service: Running) -> AsyncIterator[str]:
+    """The app on a real port; its address."""
+    sock = bind("127.0.0.1", 0)
+    server = uvicorn.Server(uvicorn.Config(service.app, lifespan="off", log_config=None, ws="websockets-sansio"))
+    task = asyncio.create_task(server.serve(sockets=[sock]))
+    while not server.started:  # noqa: ASYNC110 - uvicorn has no event for it
+        await asyncio.sleep(0.005)
+    yield f"http://127.0.0.1:{sock.getsockname()[1]}"
+    server.should_exit = True
+    await task
 
 
 @pytest.fixture

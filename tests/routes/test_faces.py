@@ -7,14 +7,17 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from starlette.testclient import TestClient
+from websockets.asyncio.client import connect
+from websockets.exceptions import ConnectionClosed, InvalidStatus
+from websockets.typing import Origin
 
 from instantstart.core.problem import FieldError
 from instantstart.faces import web_build
+from instantstart.faces.auth import cookie_name
 from instantstart.faces.problems import field_errors
 from instantstart.faces.web import CSP
 from instantstart.operations.routing import ROUTES
-from tests.faces.conftest import ADMIN_TOKEN, PORT, Running, running, service, static
+from tests.faces.conftest import ADMIN_TOKEN, PORT, Running, running, served, service, static
 from tests.faces.operations import begin, stages
 
 __all__ = ["service", "stages", "static"]
@@ -159,21 +162,48 @@ def test_a_stale_build_is_noticed(tmp_path: Path, static: Path) -> None:
     assert "older than its sources" in (web_build.fault(static, web) or "")
 
 
-def test_the_stream(tmp_path: Path, static: Path, stages: None) -> None:
-    """TestClient runs the app in a loop of its own, so the service is started in it."""
-    headers = {"authorization": f"Bearer {ADMIN_TOKEN}", "host": f"127.0.0.1:{PORT}"}
-    from tests.faces.streaming import app_for
-
-    app = app_for(tmp_path / "db.sqlite", static)
-    with TestClient(app, base_url=f"http://127.0.0.1:{PORT}") as client:
-        with client.websocket_connect("/api/v1/stream", headers=headers) as socket:
-            assert json.loads(socket.receive_text())["type"] == "open"
-            assert client.portal is not None
-            operation = client.portal.call(begin, app.state.running, "ensure_quick")
-            first = json.loads(socket.receive_text())
+async def test_the_stream(service: Running, stages: None) -> None:
+    bearer = {"authorization": f"Bearer {ADMIN_TOKEN}"}
+    async with served(service) as url:
+        address = f"ws{url.removeprefix('http')}/api/v1/stream"
+        async with connect(address, additional_headers=bearer) as socket:
+            assert json.loads(await socket.recv())["type"] == "open"
+            operation = await begin(service, "ensure_quick")
+            first = json.loads(await socket.recv())
             assert (first["topic"], first["subject"]) == ("operation", operation)
             assert set(first) == {"topic", "subject", "revision", "type"}
-        for wrong in ({}, {"origin": "http://evil.example"} | headers, {"host": "evil.example"}):
-            with pytest.raises(Exception) as refused, client.websocket_connect("/api/v1/stream", headers=wrong):
-                pass
-            assert "WebSocket" in type(refused.value).__name__
+        for wrong, status in (
+            ({}, 401),
+            ({"authorization": "Bearer wrong"}, 401),
+            ({"origin": "http://evil.example", **bearer}, 403),
+        ):
+            with pytest.raises(InvalidStatus) as refused:
+                await connect(address, additional_headers=wrong)
+            assert refused.value.response.status_code == status
+
+
+async def test_the_stream_by_cookie_needs_the_origin(service: Running) -> None:
+    session = await service.accounts.make_secret("admin", "session", 60)
+    cookie = {"cookie": f"{cookie_name(PORT)}={session.text}"}
+    async with served(service) as url:
+        address = f"ws{url.removeprefix('http')}/api/v1/stream"
+        with pytest.raises(InvalidStatus) as refused:
+            await connect(address, additional_headers=cookie)
+        assert refused.value.response.status_code == 403
+        async with connect(address, additional_headers=cookie, origin=Origin(url)) as socket:
+            assert json.loads(await socket.recv())["topic"] == "stream"
+
+
+async def test_the_stream_ends_with_the_session(service: Running, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("instantstart.faces.stream._RECHECK_SECONDS", 0.02)
+    session = await service.accounts.make_secret("admin", "session", 60)
+    headers = {"cookie": f"{cookie_name(PORT)}={session.text}"}
+    async with served(service) as url:
+        address = f"ws{url.removeprefix('http')}/api/v1/stream"
+        async with connect(address, additional_headers=headers, origin=Origin(url)) as socket:
+            await socket.recv()
+            await service.accounts.revoke(session.id)
+            with pytest.raises(ConnectionClosed) as closed:
+                await socket.recv()
+            assert closed.value.rcvd is not None
+            assert closed.value.rcvd.code == 1008

@@ -55,15 +55,15 @@ def _server(client: Client) -> Server[Any]:
         return await client.list_tools(cursor=params.cursor if params else None)
 
     async def call_tool(ctx: Context, params: CallToolRequestParams) -> CallToolResult:
-        async def progress(done: float, total: float | None, message: str | None) -> None:
-            await ctx.session.report_progress(done, total, message)
+        async def report(progress: float, total: float | None, message: str | None) -> None:
+            await ctx.session.report_progress(progress, total, message)
 
         try:
             return await client.call_tool(
                 params.name,
                 params.arguments,
                 read_timeout_seconds=_CALL_SECONDS,
-                progress_callback=progress,
+                progress_callback=report,
             )
         except (httpx2.HTTPError, MCPError) as error:
             text = f"The service does not answer: {error}. Is it running? Try again in a moment."

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import logging
 import signal
 import socket
 from collections.abc import Awaitable, Callable, Iterator
@@ -43,6 +44,11 @@ def is_free(port: int, host: str = "127.0.0.1") -> bool:
     return True
 
 
+def _worth_saying(record: logging.LogRecord) -> bool:
+    """False for what uvicorn says when a WebSocket is refused with a proper answer."""
+    return "without completing handshake" not in record.getMessage()
+
+
 class _Server(uvicorn.Server):
     @contextlib.contextmanager
     def capture_signals(self) -> Iterator[None]:
@@ -70,6 +76,7 @@ async def host_app(
         ws_ping_interval=20,
         timeout_graceful_shutdown=_GRACE_SECONDS,
     )
+    logging.getLogger("uvicorn.error").addFilter(_worth_saying)
     async with app.router.lifespan_context(app):
         server = _Server(config)
         serving = asyncio.create_task(server.serve(sockets=[sock]), name="serve")

@@ -25,7 +25,7 @@ async def control(request: Request, path: str) -> Response:
         answer = await client.request(
             request.method,
             f"{base.rstrip('/')}/{path}",
-            params=request.query_params.multi_items(),
+            params=str(request.query_params),
             content=await request.body(),
             headers={"content-type": "application/json"},
             timeout=_TIMEOUT_SECONDS,

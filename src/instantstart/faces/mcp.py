@@ -25,6 +25,7 @@ from instantstart import __version__
 from instantstart.core.problem import NOT_FOUND, FieldError, Problem, ProblemError, define
 from instantstart.faces.auth import API, BODY_LIMIT, FACE_KEY
 from instantstart.faces.mcp_tools import ToolRow, tool_rows
+from instantstart.faces.minimal import PREFERENCE
 from instantstart.faces.problems import invalid
 
 SERVER_NAME = "hypd-inst"
@@ -92,7 +93,7 @@ class McpFace:
         headers = {"authorization": ctx.request.headers.get("authorization", "")} if ctx.request else {}
         if "cluster" in row.path_names and not arguments.get("cluster"):
             arguments["cluster"] = await self._default_cluster(row, headers)
-        request = _request(self._http, row, arguments, headers)
+        request = _request(self._http, row, arguments, {**headers, "prefer": PREFERENCE})
         if name == "operation_wait":
             answer = await self._with_progress(ctx, request, str(arguments.get("operation_id")), headers)
         else:

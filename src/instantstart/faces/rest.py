@@ -19,6 +19,7 @@ from instantstart.events.log import EventLog
 from instantstart.faces import auth, control, problems, session, stream, web_build
 from instantstart.faces.accounts import Accounts
 from instantstart.faces.mcp import McpFace
+from instantstart.faces.minimal import Minimal
 from instantstart.faces.openapi import document
 from instantstart.faces.web import WebUi
 from instantstart.operations import routes as operations_routes
@@ -103,6 +104,7 @@ def make_app(shown: Shown, start: Start) -> FastAPI:
 
 def _wrap(app: FastAPI, shown: Shown) -> None:
     """Put the middleware around the app; the last one added is the outermost."""
+    app.add_middleware(Minimal)
     app.add_middleware(GZipMiddleware, minimum_size=4000, compresslevel=3)
     app.add_middleware(WebUi, static=shown.static, fault=web_build.fault(shown.static, shown.web_sources))
     app.add_middleware(

@@ -93,9 +93,10 @@ def _time(wall: float | None) -> datetime | None:
 
 async def _account_id(services: Services) -> str | None:
     try:
-        return (await services.aws.account()).account_id
+        account = await services.aws.account()
     except ProblemError:
         return None
+    return str(account.account_id)
 
 
 async def _view(request: Request, caller: Caller) -> SessionView:
