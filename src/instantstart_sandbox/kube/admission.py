@@ -15,6 +15,8 @@ if TYPE_CHECKING:
 
 Obj = dict[str, Any]
 GRACEFUL = ("pods",)
+SHOWN_WHEN_GONE = ("pods", "services")
+_NOT_READY = {"key": "node.kubernetes.io/not-ready", "effect": "NoSchedule"}
 CLEANUP = "customresourcecleanup.apiextensions.k8s.io"
 _TOLERATIONS = ("node.kubernetes.io/not-ready", "node.kubernetes.io/unreachable")
 _PROTECTED_NAMESPACES = ("default", "kube-system", "kube-public")
@@ -40,7 +42,7 @@ def grace(kind: Kind, obj: Obj, asked: int | None) -> int:
     return asked if asked is not None else int(spec.get("terminationGracePeriodSeconds") or 0)
 
 
-def on_create(engine: Engine, state: ClusterState, kind: Kind, obj: Obj) -> None:
+def on_create(engine: Engine, state: ClusterState, kind: Kind, obj: Obj, trusted: bool = False) -> None:
     """Admission of a new object, in place."""
     if kind.key == "pods":
         _pod(engine, state, obj)
@@ -53,6 +55,10 @@ def on_create(engine: Engine, state: ClusterState, kind: Kind, obj: Obj) -> None
             meta["finalizers"] = [*meta.get("finalizers", []), mark]
         if kind.key == "persistentvolumeclaims":
             _default_class(state, obj)
+    elif kind.key == "nodes" and not trusted:
+        taints = obj["spec"].get("taints") or []
+        if not any(t["key"] == _NOT_READY["key"] and t["effect"] == _NOT_READY["effect"] for t in taints):
+            obj["spec"]["taints"] = [*taints, dict(_NOT_READY)]
     quotas.admit(state, kind, obj)
 
 

@@ -44,4 +44,9 @@ def duration(seconds: float) -> str:
 
 def age(text: str | None, now: float) -> str:
     """How long ago, `<unknown>` without a time."""
-    return duration(now - parse(text)) if text else "<unknown>"
+    if not text:
+        return "<unknown>"
+    try:
+        return duration(now - parse(text))
+    except ValueError:
+        return "<invalid>"

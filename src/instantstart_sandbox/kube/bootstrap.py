@@ -40,6 +40,7 @@ def begin(api: KubeApi, name: str, version: str, settings: Obj) -> None:
         api.create(name, "clusterroles.rbac.authorization.k8s.io", role)
     for binding in BINDINGS:
         api.create(name, "clusterrolebindings.rbac.authorization.k8s.io", binding)
+    api.engine.store.forget_history(name)
 
 
 def furnish(api: KubeApi, cluster: str, namespace: str) -> None:

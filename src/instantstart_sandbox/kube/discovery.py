@@ -8,7 +8,7 @@ from typing import Any
 
 import orjson
 
-from instantstart_sandbox.kube.catalog import Kind, builtin, groups
+from instantstart_sandbox.kube.catalog import STORED_VERSION, Kind, builtin, groups
 from instantstart_sandbox.kube.custom import version_order
 from instantstart_sandbox.kube.engine import Engine
 from instantstart_sandbox.kube.status import ApiError, no_such_resource
@@ -110,8 +110,12 @@ def _listed_sub(kind: Kind, sub: Any) -> Obj:
 
 
 def _hash(kind: Kind) -> str:
-    digest = hashlib.sha256(f"{kind.group}/{kind.version}/{kind.kind}".encode()).digest()
+    digest = hashlib.sha256(f"{kind.group}/{_stored(kind)}/{kind.kind}".encode()).digest()
     return base64.b64encode(digest[:8]).decode()
+
+
+def _stored(kind: Kind) -> str:
+    return str(kind.custom.stored_version) if kind.custom is not None else STORED_VERSION.get(kind.key, kind.version)
 
 
 def _group(name: str, versions: list[str]) -> Obj:
@@ -129,7 +133,7 @@ def version(state: ClusterState) -> Obj:
         "emulationMinor": minor,
         "minCompatibilityMajor": major,
         "minCompatibilityMinor": str(int(minor) - 1),
-        "gitVersion": f"v{major}.{minor}.2-eks-3025e55",
+        "gitVersion": state.doc.get("git_version") or f"v{major}.{minor}.2-eks-3025e55",
         "gitCommit": "8cc511e399b929453cd98ae65b419c3cc227ec79",
         "gitTreeState": "clean",
         "buildDate": "2026-08-12T04:35:05Z",

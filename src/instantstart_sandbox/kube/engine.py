@@ -153,7 +153,7 @@ class Engine:
         self._refuse_when_ending(kind, obj)
         if not trusted:
             self._check(kind, obj, None)
-        admission.on_create(self, state, kind, obj)
+        admission.on_create(self, state, kind, obj, trusted)
         existing = self.find(state, kind, meta.get("namespace", ""), meta["name"])
         if existing is not None:
             error = already_exists(kind.resource, kind.group, meta["name"])
@@ -235,7 +235,7 @@ class Engine:
         admission.on_update(self, state, kind, new, old, subresource)
         if self._ends(new):
             if not dry_run:
-                self.store.remove(state, kind.key, new)
+                self.store.remove(state, kind.key, old)
             return new
         if dry_run or _same(new, old):
             return new if dry_run else old
@@ -290,14 +290,15 @@ class Engine:
         if options.dry_run:
             return gone if pending else status
         if not pending:
-            return self._gone(state, kind, gone, options, status)
+            shown = gone if kind.key in admission.GRACEFUL else old
+            return self._gone(state, kind, shown, options, status)
         self.store.write(state, kind.key, gone, old)
         return gone
 
     def _gone(self, state: ClusterState, kind: Kind, obj: Obj, options: DeleteOptions, status: Obj) -> Obj:
         if not options.dry_run:
             last = self.store.remove(state, kind.key, obj)
-            if kind.key in admission.GRACEFUL:
+            if kind.key in admission.SHOWN_WHEN_GONE:
                 return last
         return status
 
@@ -313,7 +314,7 @@ class Engine:
             meta["deletionTimestamp"] = admission.stamp(due)
             if meta.get("generation"):
                 meta["generation"] += 1
-        if not (kind.key == "namespaces"):
+        if kind.key not in ("namespaces", custom.DEFINITIONS):
             meta["deletionGracePeriodSeconds"] = grace
         if finalizers:
             meta["finalizers"] = finalizers

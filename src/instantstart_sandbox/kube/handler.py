@@ -78,7 +78,7 @@ class Handler:
     def _sign_in(self, state: ClusterState, request: Request) -> None:
         user = self.signin.user(state, request)
         if user.name == "system:anonymous":
-            if not request.path.startswith(_OPEN):
+            if not request.path.startswith(_OPEN) and not state.doc.get("anonymous"):
                 raise unauthorized()
             request.user = user
             return
@@ -113,7 +113,12 @@ class Handler:
             target = paths.Target(
                 target.group, target.version, target.resource, "", target.name or target.namespace, target.subresource
             )
-        if kind.namespaced and not target.namespace and verb in ("create",) and kind.kind not in reviews.KINDS:
+        if (
+            kind.namespaced
+            and not target.namespace
+            and verb in ("create", "deletecollection")
+            and kind.kind not in reviews.KINDS
+        ):
             raise method_not_allowed()
         if target.subresource:
             return self._sub(state, request, kind, target)

@@ -15,7 +15,7 @@ from instantstart_sandbox.kube.catalog import STORED_VERSION, Kind
 from instantstart_sandbox.kube.engine import Engine
 from instantstart_sandbox.kube.selectors import Match, field_match, label_match, parse_fields, parse_labels
 from instantstart_sandbox.kube.status import ApiError, Cause, bad_request, expired, invalid
-from instantstart_sandbox.kube.store import ClusterState, Entry, Key, Table, key_of, tail_of
+from instantstart_sandbox.kube.store import ClusterState, Entry, Key, Table, key_of, place, tail_of
 from instantstart_sandbox.kube.wire import Request
 
 Obj = dict[str, Any]
@@ -178,7 +178,9 @@ def _cut(
     table: Table | None = None,
 ) -> Page:
     if snapshot is not None:
-        source: Iterator[Entry] = (snapshot[k] for k in sorted(snapshot) if start is None or k > start)
+        source: Iterator[Entry] = (
+            snapshot[k] for k in sorted(snapshot, key=place) if start is None or place(k) > place(start)
+        )
     else:
         assert table is not None
         source = table.scan(chosen.namespace, chosen.node)
@@ -271,7 +273,7 @@ def converted(kind: Kind, obj: Obj) -> Obj:
 
 def encode(kind: Kind, found: Page) -> bytes:
     """The list as JSON: items of built-in kinds go without apiVersion and kind."""
-    meta = orjson.dumps(found.meta)
+    meta = orjson.dumps({"continue": "", **found.meta} if kind.custom is not None else found.meta)
     start = orjson.dumps({"kind": kind.list_kind, "apiVersion": kind.api_version})[:-1]
     if kind.custom is not None:
         items = b",".join(head(kind) + e.tail for e in found.entries)

@@ -99,8 +99,19 @@ def _sorted_items(value: Any) -> Any:
 def differs(normal: Normaliser, wanted: Any, actual: Any, *, managed: bool, trimmed: bool = False) -> str:
     """Where an answer differs from the recorded one; '' when it does not."""
     one = _sorted_items(_status_form(_drop(wanted, managed)))
-    two = _sorted_items(_status_form(_drop(actual, managed)))
+    two = _without_bundle(one, _sorted_items(_status_form(_drop(actual, managed))))
     return _walk(normal, one, two, "", trimmed)
+
+
+def _without_bundle(wanted: Any, actual: Any) -> Any:
+    """Lists without the CA bundle that a controller adds to each namespace, where the recording has none."""
+    name = "kube-root-ca.crt"
+    if isinstance(actual, dict):
+        for part in ("items", "rows"):
+            given, found = (v.get(part) if isinstance(v, dict) else None for v in (wanted, actual))
+            if isinstance(given, list) and isinstance(found, list) and name not in str(given):
+                actual = {**actual, part: [x for x in found if name not in str(x)]}
+    return actual
 
 
 def _walk(normal: Normaliser, wanted: Any, actual: Any, where: str, trimmed: bool) -> str:

@@ -11,7 +11,7 @@ from instantstart_sandbox.kube.ages import parse
 from instantstart_sandbox.kube.engine import Engine
 from instantstart_sandbox.kube.logs import Line, LogBook, Stream
 from instantstart_sandbox.kube.paths import Target
-from instantstart_sandbox.kube.status import Cause, bad_request, invalid
+from instantstart_sandbox.kube.status import Cause, bad_request, invalid, not_found
 from instantstart_sandbox.kube.store import ClusterState
 from instantstart_sandbox.kube.wire import Request, Response
 
@@ -43,19 +43,19 @@ def _container(pod: Obj, request: Request) -> str:
     raise bad_request(f"a container name must be specified for pod {label}, choose one of: [{' '.join(plain)}]{tail}")
 
 
-def _check(request: Request) -> None:
+def _check(request: Request, name: str) -> None:
     causes: list[Cause] = []
-    for name in ("tailLines", "sinceSeconds", "limitBytes"):
-        value = listing.number(request, name)
-        low = 0 if name == "tailLines" else 1
-        if request.arg(name) and value < low:
+    for field in ("tailLines", "sinceSeconds", "limitBytes"):
+        value = listing.number(request, field)
+        low = 0 if field == "tailLines" else 1
+        if request.arg(field) and value < low:
             word = "greater than or equal to 0" if low == 0 else "greater than 0"
-            causes.append(Cause(name, "FieldValueInvalid", f"Invalid value: {value}: must be {word}"))
+            causes.append(Cause(field, "FieldValueInvalid", f"Invalid value: {value}: must be {word}"))
     if request.arg("sinceSeconds") and request.arg("sinceTime"):
         text = "Forbidden: at most one of `sinceTime` or `sinceSeconds` may be specified"
-        causes.append(Cause("", "FieldValueForbidden", text))
+        causes.append(Cause("[]", "FieldValueForbidden", text))
     if causes:
-        raise invalid("PodLogOptions", "", "", causes)
+        raise invalid("PodLogOptions", "", name, causes)
 
 
 def _status_of(pod: Obj, container: str) -> Obj | None:
@@ -72,9 +72,12 @@ def serve(engine: Engine, state: ClusterState, book: LogBook, request: Request, 
     """The answer to GET pods/NAME/log."""
     kind = engine.kind_of(state, "pods")
     pod = engine.get(state, kind, target.namespace, target.name)
-    _check(request)
+    _check(request, target.name)
     container = _container(pod, request)
     stream = (state.name, target.namespace, target.name, container)
+    node = pod["spec"].get("nodeName")
+    if node and ("", node) not in state.table("nodes").entries and not book.has(stream, False):
+        raise not_found("pods", "", node)
     if not pod["spec"].get("nodeName"):
         return Response(200 if request.flag("follow") else 204, b"", _CONTENT)
     previous = request.flag("previous")

@@ -72,7 +72,8 @@ class Authorizer:
     def __init__(self, engine: Engine, state: ClusterState) -> None:
         self.engine, self.state = engine, state
 
-    def _rules(self, ref: Obj, namespace: str) -> list[Obj]:
+    def rules_of(self, ref: Obj, namespace: str) -> list[Obj]:
+        """The rules of the role that a binding refers to."""
         key = "clusterroles." + _GROUP if ref["kind"] == "ClusterRole" else "roles." + _GROUP
         place = "" if ref["kind"] == "ClusterRole" else namespace
         entry = self.state.table(key).entries.get((place, ref["name"]))
@@ -86,7 +87,7 @@ class Authorizer:
             for subject in obj.get("subjects") or []:
                 if _is(subject, user, ""):
                     head = f'ClusterRoleBinding "{obj["metadata"]["name"]}" of ClusterRole "{obj["roleRef"]["name"]}"'
-                    for rule in self._rules(obj["roleRef"], ""):
+                    for rule in self.rules_of(obj["roleRef"], ""):
                         yield rule, f"RBAC: allowed by {head} to {_who(subject, '')}"
                     break
         if not namespace:
@@ -98,7 +99,7 @@ class Authorizer:
                     name = f"{obj['metadata']['name']}/{namespace}"
                     ref = obj["roleRef"]
                     head = f'RoleBinding "{name}" of {ref["kind"]} "{ref["name"]}"'
-                    for rule in self._rules(ref, namespace):
+                    for rule in self.rules_of(ref, namespace):
                         yield rule, f"RBAC: allowed by {head} to {_who(subject, namespace)}"
                     break
 
@@ -108,7 +109,7 @@ class Authorizer:
             role, _, scope = text.partition("|")
             if scope and namespace not in scope.split(","):
                 continue
-            for rule in self._rules({"kind": "ClusterRole", "name": role}, ""):
+            for rule in self.rules_of({"kind": "ClusterRole", "name": role}, ""):
                 yield rule, "EKS Access Policy"
 
     def may(self, user: User, asked: Attributes) -> tuple[bool, str]:
@@ -119,6 +120,35 @@ class Authorizer:
             if allows(rule, asked):
                 return True, reason
         return False, ""
+
+
+def beyond(authorizer: Authorizer, user: User, namespace: str, rules: list[Obj]) -> list[Obj]:
+    """Those rules that give more than the user has: nobody may grant what he does not hold."""
+    if "system:masters" in user.groups:
+        return []
+    held = [r for r, _ in authorizer.rules(user, namespace)]
+    return [rule for rule in rules if not all(any(allows(h, a) for h in held) for a in _asked(rule, namespace))]
+
+
+def _asked(rule: Obj, namespace: str) -> Iterator[Attributes]:
+    for verb in rule.get("verbs") or []:
+        for path in rule.get("nonResourceURLs") or []:
+            yield Attributes(verb, path=path)
+        for group in rule.get("apiGroups") or []:
+            for resource in rule.get("resources") or []:
+                plain, _, sub = resource.partition("/")
+                for name in rule.get("resourceNames") or [""]:
+                    yield Attributes(verb, group, plain, sub, namespace, name)
+
+
+def shown_rule(rule: Obj) -> str:
+    """A rule as the refusal to grant it shows it."""
+    names = (("apiGroups", "APIGroups"), ("resources", "Resources"), ("resourceNames", "ResourceNames"),
+             ("nonResourceURLs", "NonResourceURLs"), ("verbs", "Verbs"))  # fmt: skip
+    parts = [
+        f"{label}:[{', '.join(chr(34) + v + chr(34) for v in rule[key])}]" for key, label in names if rule.get(key)
+    ]
+    return "{" + ", ".join(parts) + "}"
 
 
 def refusal(user: User, asked: Attributes) -> str:

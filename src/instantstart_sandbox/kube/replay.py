@@ -209,6 +209,9 @@ class Replay:
             if len(events) >= len(wanted) or task.done():
                 break
             await self.settle(0.5)
+        limit = (step["request"].get("query") or {}).get("timeoutSeconds")
+        if limit and len(events) < len(wanted):
+            await asyncio.wait({task}, timeout=float(limit) + 1)
         stop.set()
         answer = await task
         self.score.statuses += 1
@@ -292,7 +295,9 @@ def new_world(install: Install | None) -> tuple[World, KubeApi, ApiServer]:
     app = ApiServer(world, api)
     if install is not None:
         install(world, api)
-    api.create_cluster(CLUSTER, "1.36", service_accounts=False, service_cidr="10.96.0.0/16")
+    api.create_cluster(
+        CLUSTER, "1.36", service_accounts=False, service_cidr="10.96.0.0/16", anonymous=True, git_version="v1.36.2"
+    )
     kubeconfig.add_token(api, CLUSTER, TOKEN, "replay")
     return world, api, app
 

@@ -7,6 +7,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
+from instantstart_sandbox.kube.catalog import stored
 from instantstart_sandbox.kube.status import bad_request
 
 Match = Callable[[dict[str, Any]], bool]
@@ -185,7 +186,6 @@ _FIELDS: dict[str, tuple[str, ...]] = {
     "services": ("spec.clusterIP", "spec.type"),
     "jobs.batch": ("status.successful",),
     "replicationcontrollers": ("status.replicas",),
-    "replicasets.apps": ("status.replicas",),
     "events": (
         "involvedObject.kind",
         "involvedObject.namespace",
@@ -231,7 +231,7 @@ def parse_fields(text: str, key: str, namespaced: bool, extra: tuple[str, ...] =
 
 
 def _unsupported(key: str, path: str) -> str:
-    if key.endswith(".apps"):
+    if key in stored() and key not in _FIELDS:
         return f'"{path}" is not a known field selector: only "metadata.name", "metadata.namespace"'
     return f"field label not supported: {path}"
 

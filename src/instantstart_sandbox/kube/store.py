@@ -57,6 +57,11 @@ def tail_of(obj: Obj) -> bytes:
     return orjson.dumps({k: v for k, v in obj.items() if k not in ("apiVersion", "kind")})[1:]
 
 
+def place(key: Key) -> str:
+    """Where a key stands in a list: as the path `namespace/name` sorts."""
+    return f"{key[0]}/{key[1]}"
+
+
 def key_of(obj: Obj) -> Key:
     """Namespace and name."""
     meta = obj["metadata"]
@@ -106,7 +111,7 @@ class Table:
     def sorted_keys(self) -> list[Key]:
         """All keys by namespace, then name."""
         if self._sorted is None:
-            self._sorted = sorted(self.entries)
+            self._sorted = sorted(self.entries, key=place)
         return self._sorted
 
     def scan(self, namespace: str | None = None, node: str | None = None) -> Iterator[Entry]:
@@ -182,6 +187,15 @@ class ObjectStore:
         self.clusters[name] = state
         self._undo.append(lambda: self.clusters.pop(name, None) and None)
         return state
+
+    def forget_history(self, name: str) -> None:
+        """What was written up to now cannot be watched from the past: watches start here."""
+        state = self.clusters[name]
+        self._pending = []
+        state.start = state.version
+        for table in state.tables.values():
+            table.floor = state.version
+            table.history.clear()
 
     def drop_cluster(self, name: str) -> None:
         """Forget a cluster and all its objects; nobody is told of the single objects."""

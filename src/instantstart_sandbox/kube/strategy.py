@@ -88,6 +88,10 @@ def _namespace(obj: Obj) -> None:
 
 def _pod(obj: Obj) -> None:
     obj["status"]["qosClass"] = qos_class(obj["spec"])
+    if obj["spec"].get("schedulingGates"):
+        text = "Scheduling is blocked due to non-empty scheduling gates"
+        mark = {"type": "PodScheduled", "status": "False", "lastProbeTime": None, "lastTransitionTime": None}
+        obj["status"]["conditions"] = [{**mark, "reason": "SchedulingGated", "message": text}]
 
 
 def qos_class(spec: Obj) -> str:
@@ -165,6 +169,11 @@ def before_update(kind: Kind, new: Obj, old: Obj, subresource: str = "") -> Obj:
     meta["name"] = old_meta["name"]
     if subresource == "status":
         return _status_only(kind, new, old)
+    if subresource == "finalize":
+        spec = {**old["spec"], "finalizers": new["spec"].get("finalizers")}
+        return {**old, "spec": {k: v for k, v in spec.items() if v}, "metadata": dict(old["metadata"])}
+    if subresource == "resize":
+        return _resized(new, old)
     if has_status(kind) and subresource == "":
         if "status" in old:
             new["status"] = old["status"]
@@ -174,9 +183,19 @@ def before_update(kind: Kind, new: Obj, old: Obj, subresource: str = "") -> Obj:
         _secret(new)
     if kind.key == "namespaces" and subresource != "finalize":
         new["spec"] = old["spec"]
-    if keeps_generation(kind) and _spec_changed(kind, new, old):
+    if keeps_generation(kind) and subresource != "binding" and _spec_changed(kind, new, old):
         meta["generation"] = old_meta.get("generation", 0) + 1
     return new
+
+
+def _resized(new: Obj, old: Obj) -> Obj:
+    """A pod of which only the containers' resources change."""
+    wanted = {c["name"]: c.get("resources", {}) for c in new["spec"].get("containers") or []}
+    containers = [{**c, "resources": wanted.get(c["name"], c.get("resources", {}))} for c in old["spec"]["containers"]]
+    meta = dict(old["metadata"])
+    if containers != old["spec"]["containers"]:
+        meta["generation"] = meta.get("generation", 0) + 1
+    return {**old, "metadata": meta, "spec": {**old["spec"], "containers": containers}}
 
 
 def _spec_changed(kind: Kind, new: Obj, old: Obj) -> bool:

@@ -159,8 +159,8 @@ class Subresources:
             "lastTransitionTime": self.engine.now(),
         }
         new["status"]["conditions"] = [*conditions, mark]
-        self.engine.update(self.state, pods, new, old, subresource="both", trusted=True)
-        return answer(success(), 201, applied=True)
+        self.engine.update(self.state, pods, new, old, subresource="binding", trusted=True)
+        return answer({**success(), "code": 201}, 201, applied=True)
 
     def evict(self, request: Request, kind: Kind, target: Target) -> Response:
         """POST of an Eviction: a delete that disruption budgets may refuse with 429."""
@@ -182,7 +182,7 @@ class Subresources:
         if "deletionTimestamp" not in pod["metadata"]:
             self._budget(pod, dry)
         self.engine.delete(self.state, kind, pod, chosen)
-        return answer(success(), 201, applied=not dry)
+        return answer({**success(), "code": 201}, 201, applied=not dry)
 
     def _budget(self, pod: Obj, dry: bool) -> None:
         status = pod.get("status") or {}

@@ -15,6 +15,7 @@ from instantstart_sandbox.kube import (
     ownership,
     patching,
     printing,
+    rbac,
     shapes,
     strategy,
     watching,
@@ -22,7 +23,15 @@ from instantstart_sandbox.kube import (
 from instantstart_sandbox.kube.catalog import Kind
 from instantstart_sandbox.kube.engine import DeleteOptions, Engine
 from instantstart_sandbox.kube.paths import Target
-from instantstart_sandbox.kube.status import STALE, ApiError, bad_request, conflict, not_found, unsupported_media
+from instantstart_sandbox.kube.status import (
+    STALE,
+    ApiError,
+    bad_request,
+    conflict,
+    forbidden,
+    not_found,
+    unsupported_media,
+)
 from instantstart_sandbox.kube.store import ClusterState
 from instantstart_sandbox.kube.wire import Request, Response, answer
 
@@ -66,10 +75,25 @@ class Verbs:
         if obj["metadata"].get("resourceVersion"):
             raise ApiError(500, "", "resourceVersion should not be set on objects to be created")
         self._own(kind, request, {}, obj, "")
+        self._escalation(request, kind, obj)
         made = self.engine.create(self.state, kind, obj, dry_run=dry_run)
         response = printing.one(self.engine, request, kind, made, 201)
         response.applied = not dry_run
         return _warn(response, warnings)
+
+    def _escalation(self, request: Request, kind: Kind, obj: Obj) -> None:
+        """ApiError 403 for roles and bindings that grant more than their author holds."""
+        if kind.group != "rbac.authorization.k8s.io":
+            return
+        authorizer = rbac.Authorizer(self.engine, self.state)
+        namespace = obj["metadata"].get("namespace", "")
+        rules = obj.get("rules") if "roleRef" not in obj else authorizer.rules_of(obj["roleRef"], namespace)
+        more = rbac.beyond(authorizer, request.user, namespace, rules or [])
+        if more:
+            groups = ",".join(f'"{g}"' for g in request.user.groups)
+            head = f'user "{request.user.name}" (groups=[{groups}]) is attempting to grant RBAC permissions not currently held:'
+            why = "\n".join([head, *(rbac.shown_rule(r) for r in more)])
+            raise forbidden(kind.resource, kind.group, obj["metadata"].get("name", ""), why)
 
     @staticmethod
     def _place(kind: Kind, obj: Obj, namespace: str) -> None:

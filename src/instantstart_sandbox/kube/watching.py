@@ -20,6 +20,7 @@ from instantstart_sandbox.kube.wire import Request, Response
 
 Obj = dict[str, Any]
 _BOOKMARK_EVERY = 60.0
+_BOOKMARK_BEFORE_END = 2.0
 _DEFAULT_TIMEOUT = 1800
 
 
@@ -134,14 +135,18 @@ class _Watch:
             yield b"".join(self.backlog)
             self.backlog = []
         end = wall.monotonic() + self.plan.timeout
-        quiet = wall.monotonic()
+        mark = min(wall.monotonic() + _BOOKMARK_EVERY, end - _BOOKMARK_BEFORE_END)
+        if mark < wall.monotonic() or not self.plan.bookmarks:
+            mark = end + 1
         while (left := end - wall.monotonic()) > 0:
             try:
-                change = await asyncio.wait_for(self.queue.get(), min(left, _BOOKMARK_EVERY))
+                change = await asyncio.wait_for(self.queue.get(), max(0.001, min(left, mark - wall.monotonic())))
             except TimeoutError:
-                if self.plan.bookmarks and wall.monotonic() - quiet > 1:
+                if wall.monotonic() >= mark:
                     self.last = max(self.last, self.state.version)
                     yield self._bookmark()
+                    late = end - _BOOKMARK_BEFORE_END
+                    mark = end + 1 if wall.monotonic() >= late else min(wall.monotonic() + _BOOKMARK_EVERY, late)
                 continue
             if change is None:
                 return
@@ -150,7 +155,6 @@ class _Watch:
                 return
             if self.plan.start is not None and change.version <= self.plan.start:
                 continue
-            quiet = wall.monotonic()
             if event := self._translate(change):
                 yield event
 
