@@ -4,14 +4,12 @@ from __future__ import annotations
 
 import asyncio
 import logging
-import sys
 import time
 from collections.abc import AsyncIterator
 from contextlib import AsyncExitStack, asynccontextmanager, suppress
 from pathlib import Path
 
 import httpx2
-import structlog
 from fastapi import FastAPI
 
 from instantstart.aws.clients import AwsClients, StaticCredentials
@@ -28,7 +26,7 @@ from instantstart.operations.services import Options, Services
 from instantstart.settings import Settings
 from instantstart.state_folder import StateFolder
 
-log = structlog.get_logger(__name__)
+log = logging.getLogger(__name__)
 _HOLD_SECONDS = 25
 _FIRST_READING_SECONDS = 20.0
 
@@ -55,17 +53,6 @@ def configure_logging(level: str) -> None:
     logging.basicConfig(level=number, format="%(asctime)s %(levelname)s %(name)s %(message)s")
     for noisy in ("httpx", "httpx2", "httpcore", "httpcore2", "mcp", "botocore", "urllib3", "sse_starlette"):
         logging.getLogger(noisy).setLevel(max(number, logging.WARNING))
-    structlog.configure(
-        processors=[
-            structlog.processors.add_log_level,
-            structlog.processors.TimeStamper(fmt="iso"),
-            structlog.processors.StackInfoRenderer(),
-            structlog.processors.format_exc_info,
-            structlog.processors.KeyValueRenderer(key_order=["timestamp", "level", "event"]),
-        ],
-        wrapper_class=structlog.make_filtering_bound_logger(number),
-        logger_factory=structlog.PrintLoggerFactory(file=sys.stderr),
-    )
 
 
 @asynccontextmanager
@@ -143,7 +130,7 @@ async def _follow(client: httpx2.AsyncClient, url: str, clock: FollowedClock) ->
         try:
             clock.follow(await _read(client, url, clock.revision))
         except (httpx2.HTTPError, ValueError, KeyError) as error:
-            log.warning("clock lost", url=url, error=str(error))
+            log.warning("the clock at %s is lost: %s", url, error)
             await asyncio.sleep(1.0)
 
 

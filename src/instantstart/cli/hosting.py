@@ -23,7 +23,7 @@ def bind(host: str, port: int) -> socket.socket:
     try:
         return socket.create_server((host, port), family=family, backlog=512, reuse_port=False)
     except (OSError, OverflowError) as error:
-        reason = getattr(error, "strerror", None) or str(error)
+        reason = (getattr(error, "strerror", None) or str(error)).partition(" (")[0]
         raise CliError(
             f"Cannot listen on {host} port {port}: {reason}. Stop what uses it, or choose another with --port."
         ) from error

@@ -9,7 +9,6 @@ import sys
 from pathlib import Path
 from typing import Any
 
-from instantstart.aws.clients import AwsClients, StaticCredentials
 from instantstart.cli import CliError, say
 from instantstart.cli.local import folder_at
 from instantstart.cli.sandbox_process import clean_environment
@@ -44,7 +43,7 @@ def run(
     command += ["--port", str(port or ports.sandbox), "--kube-port", str(kube_port or ports.kube)]
     command += ["--speed", str(speed)] if speed is not None else []
     command += ["--mode", mode] if mode is not None else []
-    os.execve(sys.executable, command, clean_environment(dict(os.environ)))
+    os.execve(sys.executable, command, clean_environment(dict(os.environ)))  # noqa: S606 - an argument list; no shell is wanted
 
 
 def env(state_dir: Path | None) -> None:
@@ -78,6 +77,8 @@ def env(state_dir: Path | None) -> None:
 
 
 async def _clusters(url: str) -> list[dict[str, Any]]:
+    from instantstart.aws.clients import AwsClients, StaticCredentials
+
     aws = AwsClients(region=REGION, endpoint_url=url, credentials=StaticCredentials(ACCESS_KEY, SECRET_KEY))
     try:
         names = await aws.pages("eks", "list_clusters", "clusters")

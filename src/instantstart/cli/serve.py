@@ -12,7 +12,6 @@ from instantstart.cli import CliError, say
 from instantstart.cli.hosting import bind, host_app
 from instantstart.cli.local import login_url
 from instantstart.faces import web_build
-from instantstart.main import StartError, create_app
 from instantstart.settings import Settings, load
 from instantstart.state_folder import StateFolder
 
@@ -44,6 +43,8 @@ async def _serve(settings: Settings, folder: StateFolder, sock: Any) -> None:
         where = settings.aws_endpoint_url or f"AWS, region {settings.region}"
         say(f"InstantStart serves {where}.")
         say(f"Log in: {login}")
+
+    from instantstart.main import StartError, create_app
 
     try:
         await host_app(create_app(settings), sock, asyncio.Event(), ready)

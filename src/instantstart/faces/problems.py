@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Mapping, Sequence
 from typing import Any
 
 import orjson
-import structlog
 from fastapi import FastAPI, Request, Response
 from fastapi.exceptions import RequestValidationError
 from starlette.exceptions import HTTPException
@@ -23,10 +23,14 @@ from instantstart.core.problem import (
     FieldError,
     Problem,
     ProblemError,
+    define,
 )
 
 MEDIA_TYPE = "application/problem+json"
-log = structlog.get_logger(__name__)
+CLUSTER_REQUIRED = define(
+    "cluster_required", 422, "Several clusters could be meant", "Name one of the clusters in data.clusters."
+)
+log = logging.getLogger(__name__)
 
 
 def problem_response(problem: Problem, headers: Mapping[str, str] | None = None) -> Response:
@@ -89,7 +93,7 @@ _BY_STATUS = {
 async def _on_problem(_request: Request, error: Exception) -> Response:
     assert isinstance(error, ProblemError)
     if error.log:
-        log.info("problem", code=error.code, detail=error.log)
+        log.info("problem %s: %s", error.code, error.log)
     return problem_response(error.problem)
 
 
@@ -108,7 +112,7 @@ async def _on_http(request: Request, error: Exception) -> Response:
 
 
 async def _on_defect(request: Request, error: Exception) -> Response:
-    log.error("defect", path=request.url.path, method=request.method, exc_info=error)
+    log.error("defect in %s %s", request.method, request.url.path, exc_info=error)
     return problem_response(
         INTERNAL("This is a defect of the service; nothing of it is known to be your doing.").problem
     )

@@ -18,7 +18,7 @@ from instantstart.core.clock import Clock
 from instantstart.events.log import EventLog
 from instantstart.faces import auth, control, problems, session, stream, web_build
 from instantstart.faces.accounts import Accounts
-from instantstart.faces.mcp import McpFace
+from instantstart.faces.mcp_door import McpDoor
 from instantstart.faces.minimal import Minimal
 from instantstart.faces.openapi import document
 from instantstart.faces.web import WebUi
@@ -72,11 +72,11 @@ class _Api(FastAPI):
 
 def make_app(shown: Shown, start: Start) -> FastAPI:
     """The app. `start` is entered when the server starts and left when it stops."""
-    mcp = McpFace()
+    mcp = McpDoor()
 
     @asynccontextmanager
     async def lifespan(app: FastAPI) -> AsyncIterator[None]:
-        async with start() as parts, httpx2.AsyncClient(trust_env=False) as client, mcp.running(app):
+        async with start() as parts, httpx2.AsyncClient(trust_env=False) as client, mcp.opening(app):
             app.state.services, app.state.engine = parts.services, parts.engine
             app.state.events, app.state.accounts = parts.events, parts.accounts
             app.state.clock, app.state.control_client = parts.services.clock, client
