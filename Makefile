@@ -15,7 +15,7 @@ ARGS ?=
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
 export PIP_ROOT_USER_ACTION := ignore
 
-.PHONY: help up setup web dev test lint bench replay clean browser
+.PHONY: help up setup web dev test lint bench golden replay clean browser
 
 help: ## Show the targets
 	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "make %-10s %s\n", $$1, $$2 }' Makefile
@@ -63,6 +63,10 @@ browser:
 bench: setup web ## Measure (minutes); fails only on counts and growth
 	@for one in crash overhead agent_calls; do \
 	  echo "==> bench/$$one.py"; test ! -f bench/$$one.py || $(BIN)/python -m bench.$$one; done
+
+golden: setup ## Write OpenAPI, MCP tools and TypeScript types anew from the routes
+	@$(BIN)/python tools/golden.py
+	@$(NPM) run api
 
 replay: setup ## Compare the sandbox with recordings of a real API server (RECORDINGS=DIR)
 	@test -n "$(RECORDINGS)" || { echo "Say which recordings: make replay RECORDINGS=DIR" >&2; exit 2; }
