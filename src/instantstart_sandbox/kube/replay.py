@@ -6,6 +6,7 @@ import asyncio
 import base64
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, field
+from functools import lru_cache
 from pathlib import Path
 from typing import Any
 from urllib.parse import quote, urlencode
@@ -22,6 +23,7 @@ from instantstart_sandbox.world import World
 Obj = dict[str, Any]
 Install = Callable[[World, KubeApi], None]
 CLUSTER, TOKEN = "replay", "replay-token"
+_PATIENCE = 1.0
 _AGENT = "python-requests/2.34"
 
 
@@ -161,7 +163,7 @@ class Replay:
     async def request(self, step: Obj) -> None:
         """Send and compare."""
         request = self.normal.fill(step["request"])
-        answer = await self.client.send(request)
+        answer = await self.bounded(request)
         await self.settle()
         wanted = step["response"]
         self.score.statuses += 1
@@ -175,6 +177,15 @@ class Replay:
             self.normal.learn(wanted.get("body"), value)
             return
         self.compare(step, value, wanted.get("body"), label)
+
+    async def bounded(self, request: Obj) -> Answer:
+        """Send; an answer that goes on (a watch among plain steps, followed logs) is cut off after a moment."""
+        stop = asyncio.Event()
+        task = asyncio.ensure_future(self.client.send(request, None, stop))
+        done, _ = await asyncio.wait({task}, timeout=_PATIENCE)
+        if not done:
+            stop.set()
+        return await task
 
     def compare(self, step: Obj, value: Any, wanted: Any, label: str) -> None:
         """Compare one body."""
@@ -211,7 +222,7 @@ class Replay:
             await self.settle(0.5)
         limit = (step["request"].get("query") or {}).get("timeoutSeconds")
         if limit and len(events) < len(wanted):
-            await asyncio.wait({task}, timeout=float(limit) + 1)
+            await asyncio.wait({task}, timeout=min(float(limit), 3.0) + 1)
         stop.set()
         answer = await task
         self.score.statuses += 1
@@ -237,16 +248,23 @@ class Replay:
 
     async def install(self, name: str) -> None:
         """Create a definition of the neighbouring folder."""
-        for document in yaml.safe_load_all((self.crds.parent / name).read_text()):
-            if document and document.get("kind") == "CustomResourceDefinition":
-                install_definition(self.api, document)
+        for document in definitions(self.crds.parent / name):
+            install_definition(self.api, document)
         await self.settle()
+
+
+@lru_cache(maxsize=64)
+def definitions(path: Path) -> tuple[Obj, ...]:
+    """The custom definitions in a file."""
+    loader = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
+    found = yaml.load_all(path.read_bytes(), Loader=loader)  # noqa: S506 - a safe loader
+    return tuple(d for d in found if d and d.get("kind") == "CustomResourceDefinition")
 
 
 def install_definition(api: KubeApi, document: Obj) -> None:
     """Create a custom definition, without a conversion webhook, unless it is there."""
     key = "customresourcedefinitions.apiextensions.k8s.io"
-    document["spec"]["conversion"] = {"strategy": "None"}
+    document = {**document, "spec": {**document["spec"], "conversion": {"strategy": "None"}}}
     if api.get(CLUSTER, key, None, document["metadata"]["name"]) is None:
         api.create(CLUSTER, key, document)
 
@@ -305,11 +323,10 @@ def new_world(install: Install | None) -> tuple[World, KubeApi, ApiServer]:
 async def play(recording: Obj, crds: Path, install: Install | None = None) -> Score:
     """Replay one recording in a world of its own."""
     world, api, app = new_world(install)
-    if recording["area"] in ("crd-real", "patch"):
+    if recording["area"] == "crd-real" or recording["name"] == "strategic_custom":
         for path in sorted(crds.glob("*/*.yaml")):
-            for document in yaml.safe_load_all(path.read_text()):
-                if document and document.get("kind") == "CustomResourceDefinition":
-                    install_definition(api, document)
+            for document in definitions(path):
+                install_definition(api, document)
     name = recording.get("namespace")
     if name and api.get(CLUSTER, "namespaces", None, name) is None:
         api.create(CLUSTER, "namespaces", {"metadata": {"name": name}})
