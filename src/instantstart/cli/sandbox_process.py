@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import importlib.util
 import os
 import signal
 import subprocess
@@ -19,6 +20,7 @@ from instantstart import __version__
 from instantstart.cli import CliError
 from instantstart.state_folder import StateFolder
 
+_RECORD = "process.json"
 _START_SECONDS = 60.0
 _STOP_SECONDS = 10.0
 PASSED_ON = frozenset({"PATH", "HOME", "LANG", "LC_ALL", "TZ", "TMPDIR", "USER", "LOGNAME", "VIRTUAL_ENV", "TERM"})
@@ -82,6 +84,7 @@ class SandboxProcess:
                 start_new_session=True,
             )
         self.pid, self.adopted = self._child.pid, False
+        self._home.write(_RECORD, self._record(self.pid))
 
     async def until_ready(self) -> None:
         """Wait until it answers. Raises CliError when it ends or does not answer in time."""
@@ -119,22 +122,23 @@ class SandboxProcess:
 
     def _left_over(self) -> int | None:
         """Pid of a sandbox process that an earlier `up` left on this folder."""
-        pid = self._home.read("sandbox.json").get("pid")
+        pid = self._home.read(_RECORD).get("pid")
         if not isinstance(pid, int) or not _is_alive(pid):
             return None
         words = _command_line(pid)
         return pid if "instantstart_sandbox" in words and str(self._home.path) in words else None
 
     def _is_usable(self, pid: int) -> bool:
-        found = self._home.read("sandbox.json")
-        if found.get("url") != self.url or found.get("pid") != pid:
+        if self._home.read(_RECORD) != self._record(pid):
             return False
         try:
-            answer = httpx2.get(f"{self.url}/_sandbox/healthz", timeout=3, trust_env=False)
-            said: dict[str, Any] = answer.json()
-        except (httpx2.HTTPError, ValueError):
+            return httpx2.get(f"{self.url}/_sandbox/clock", timeout=3, trust_env=False).status_code == 200
+        except httpx2.HTTPError:
             return False
-        return answer.status_code == 200 and said.get("version") == __version__ and said.get("pid", pid) == pid
+
+    def _record(self, pid: int) -> dict[str, Any]:
+        """What is written down of a process that was started: where it is, and which code it runs."""
+        return {"pid": pid, "url": self.url, "version": __version__, "code": _newest_source()}
 
     def _set_speed(self) -> None:
         if self._speed is not None:
@@ -147,6 +151,13 @@ class SandboxProcess:
         except OSError:
             lines = []
         return f"{lines[-1] if lines else 'none'} (see {self.log_path})"
+
+
+def _newest_source() -> float:
+    """When the newest file of the sandbox's code was written; a process that is older runs other code."""
+    found = importlib.util.find_spec("instantstart_sandbox")
+    places = found.submodule_search_locations if found else None
+    return max((p.stat().st_mtime for place in places or () for p in Path(place).rglob("*.py")), default=0.0)
 
 
 async def _answers(client: httpx2.AsyncClient, url: str) -> bool:

@@ -127,7 +127,8 @@ class _Up:
         login = await asyncio.to_thread(login_url, self._folder, self._url)
         how = "adopted a running sandbox" if self._sandbox.adopted else "sandbox started"
         self._console.print(
-            f"[bold]InstantStart[/bold] on [yellow]the sandbox[/yellow] ({how}): no AWS account is touched."
+            f"[bold]InstantStart[/bold] on [yellow]the sandbox[/yellow] ({how}): no AWS account is touched.",
+            soft_wrap=True,
         )
         say(f"Log in: {login}")
         say(f"State:  {self._folder.path}")
