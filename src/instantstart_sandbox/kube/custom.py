@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import Any
 
 from instantstart_sandbox.kube.catalog import ALL_VERBS, Kind, Subresource
@@ -31,6 +32,11 @@ class CustomVersion:
     def terminating(self) -> bool:
         """Whether the definition is being deleted."""
         return "deletionTimestamp" in self.definition["metadata"]
+
+    @cached_property
+    def has_rules(self) -> bool:
+        """Whether the schema carries validation rules (CEL)."""
+        return "x-kubernetes-validations" in str(self.schema)
 
     @property
     def scale(self) -> Obj | None:
@@ -123,6 +129,25 @@ def accepted(definition: Obj, now: str) -> Obj:
         **definition,
         "status": {"conditions": [*conditions, *kept], "acceptedNames": names, "storedVersions": stored},
     }
+
+
+def ending(definition: Obj, now: str) -> Obj:
+    """The status of a definition whose deletion was asked for."""
+    text = "CustomResourceDefinition marked for deletion; CustomResource deletion will begin soon"
+    return with_condition(definition, _condition("Terminating", "True", "InstanceDeletionPending", text, now))
+
+
+def removing(definition: Obj, now: str) -> Obj:
+    """The status of a definition whose objects are being deleted."""
+    text = "CustomResource deletion is in progress"
+    return with_condition(definition, _condition("Terminating", "True", "InstanceDeletionInProgress", text, now))
+
+
+def with_condition(definition: Obj, condition: Obj) -> Obj:
+    """The status with one condition put in or replaced."""
+    status = definition.get("status") or {}
+    others = [c for c in status.get("conditions") or [] if c["type"] != condition["type"]]
+    return {**status, "conditions": [*others, condition]}
 
 
 def _condition(kind: str, status: str, reason: str, message: str, now: str) -> Obj:

@@ -55,6 +55,7 @@ class Engine:
         self.store = ObjectStore(world)
         self._custom: dict[str, CustomKinds] = {}
         self.store.subscribers.append(self._watch_definitions)
+        world.work.on("kube.end-definition", self._end_definition)
         world.store.on_rollback.append(self._custom.clear)
 
     # kinds
@@ -76,6 +77,39 @@ class Engine:
     def _watch_definitions(self, cluster: str, resource: str, _kind: str, _obj: Obj, _old: Obj | None) -> None:
         if resource == custom.DEFINITIONS:
             self._custom.pop(cluster, None)
+            if _kind != "DELETED" and "deletionTimestamp" in _obj["metadata"]:
+                self.world.work.enqueue("kube.end-definition", f"{cluster}/{_obj['metadata']['name']}")
+        elif _kind == "DELETED" and "." in resource and self.store.clusters[cluster].tables.get(custom.DEFINITIONS):
+            entry = self.store.clusters[cluster].table(custom.DEFINITIONS).entries.get(("", resource))
+            if entry is not None and "deletionTimestamp" in entry.obj["metadata"]:
+                self.world.work.enqueue("kube.end-definition", f"{cluster}/{resource}")
+
+    def _end_definition(self, key: str) -> None:
+        """Delete the objects of a definition that is going; when none is left, let it go."""
+        cluster, _, name = key.partition("/")
+        state = self.store.clusters.get(cluster)
+        entry = state.table(custom.DEFINITIONS).entries.get(("", name)) if state else None
+        if state is None or entry is None or admission.CLEANUP not in entry.obj["metadata"].get("finalizers", []):
+            return
+        kind = self.customs(state).by_key.get(name)
+        left = list(state.table(name).entries.values())
+        for found in left if kind is not None else []:
+            if "deletionTimestamp" not in found.obj["metadata"]:
+                self.delete(state, kind, found.obj)  # type: ignore[arg-type]
+        definition = entry.obj
+        meta = dict(definition["metadata"])
+        if state.table(name).entries and kind is not None:
+            if left and not any("InstanceDeletionInProgress" in str(c) for c in definition["status"]["conditions"]):
+                fresh = {**definition, "metadata": meta, "status": custom.removing(definition, self.now())}
+                self.store.write(state, custom.DEFINITIONS, fresh, definition)
+            return
+        rest = [f for f in meta["finalizers"] if f != admission.CLEANUP]
+        if rest:
+            self.store.write(
+                state, custom.DEFINITIONS, {**definition, "metadata": {**meta, "finalizers": rest}}, definition
+            )
+        else:
+            self.store.remove(state, custom.DEFINITIONS, definition)
 
     def resolve(self, state: ClusterState, group: str, version: str, resource: str) -> Kind | None:
         """The kind behind a path; None when it is not served."""
@@ -312,7 +346,7 @@ class Engine:
         if first:
             due = self.world.clock.time() + grace
             meta["deletionTimestamp"] = admission.stamp(due)
-            if meta.get("generation"):
+            if meta.get("generation") and kind.key != custom.DEFINITIONS:
                 meta["generation"] += 1
         if kind.key not in ("namespaces", custom.DEFINITIONS):
             meta["deletionGracePeriodSeconds"] = grace
@@ -323,6 +357,8 @@ class Engine:
         gone = {**old, "metadata": meta}
         if kind.key == "namespaces":
             gone["status"] = {**(old.get("status") or {}), "phase": "Terminating"}
+        elif kind.key == custom.DEFINITIONS and first:
+            gone["status"] = custom.ending(old, self.now())
         return gone
 
     @staticmethod
@@ -333,10 +369,10 @@ class Engine:
             return [*kept, "foregroundDeletion"]
         if options.propagation == "Orphan":
             return [*kept, "orphan"]
+        if kind.key == custom.DEFINITIONS and not former:
+            return kept if admission.CLEANUP in kept else [*kept, admission.CLEANUP]
         if options.propagation == "Background":
             return kept
-        if kind.key == custom.DEFINITIONS and not former:
-            return [*kept, *(["customresourcecleanup.apiextensions.k8s.io"] if admission.CLEANUP not in kept else [])]
         return list(old["metadata"].get("finalizers") or [])
 
     @staticmethod

@@ -103,7 +103,14 @@ def test_logs_wait_and_explain(endpoint: Endpoint, kubectl: Shell) -> None:
     pod = endpoint.api.get(CLUSTER, "pods", space, "p")
     assert pod is not None
     ready = {"type": "Ready", "status": "True"}
-    running = {"name": "p", "image": "busybox", "imageID": "", "ready": True, "restartCount": 0, "state": {"running": {}}}
+    running = {
+        "name": "p",
+        "image": "busybox",
+        "imageID": "",
+        "ready": True,
+        "restartCount": 0,
+        "state": {"running": {}},
+    }
     status = {**pod["status"], "phase": "Running", "conditions": [ready], "containerStatuses": [running]}
     placed = {**pod, "spec": {**pod["spec"], "nodeName": f"n-{space}"}, "status": status}
     endpoint.run(endpoint.api.write, CLUSTER, "pods", placed)
@@ -117,13 +124,26 @@ def test_logs_wait_and_explain(endpoint: Endpoint, kubectl: Shell) -> None:
 def test_custom_definition_is_served_at_once(kubectl: Shell) -> None:
     schema = {
         "type": "object",
-        "properties": {"spec": {"type": "object", "properties": {"size": {"type": "integer", "maximum": 9, "default": 4}}}},
+        "properties": {
+            "spec": {"type": "object", "properties": {"size": {"type": "integer", "maximum": 9, "default": 4}}}
+        },
     }
     column = {"name": "Size", "type": "integer", "jsonPath": ".spec.size"}
-    version = {"name": "v1", "served": True, "storage": True, "schema": {"openAPIV3Schema": schema}, "additionalPrinterColumns": [column]}
+    version = {
+        "name": "v1",
+        "served": True,
+        "storage": True,
+        "schema": {"openAPIV3Schema": schema},
+        "additionalPrinterColumns": [column],
+    }
     names = {"plural": "gizmos", "singular": "gizmo", "kind": "Gizmo", "shortNames": ["gz"]}
     spec = {"group": "test.example.com", "scope": "Namespaced", "names": names, "versions": [version]}
-    crd = {"apiVersion": "apiextensions.k8s.io/v1", "kind": "CustomResourceDefinition", "metadata": {"name": "gizmos.test.example.com"}, "spec": spec}
+    crd = {
+        "apiVersion": "apiextensions.k8s.io/v1",
+        "kind": "CustomResourceDefinition",
+        "metadata": {"name": "gizmos.test.example.com"},
+        "spec": spec,
+    }
     kubectl("apply", "-f", "-", stdin=json.dumps(crd), cluster=True)
     kubectl("wait", "--for=condition=Established", "crd/gizmos.test.example.com", "--timeout=5s", cluster=True)
     gizmo = {"apiVersion": "test.example.com/v1", "kind": "Gizmo", "metadata": {"name": "one"}, "spec": {}}
@@ -170,7 +190,9 @@ def test_lightkube_applies_and_watches(endpoint: Endpoint) -> None:
     client.apply(ConfigMap(metadata=ObjectMeta(name="lk", namespace="default"), data={"a": "2"}))
     client.delete(ConfigMap, "lk", namespace="default")
     seen = []
-    for event, item in client.watch(ConfigMap, namespace="default", fields={"metadata.name": "lk"}, resource_version=version):
+    for event, item in client.watch(
+        ConfigMap, namespace="default", fields={"metadata.name": "lk"}, resource_version=version
+    ):
         seen.append((event, (item.data or {})["a"]))
         if event == "DELETED":
             break
@@ -181,7 +203,15 @@ def test_lightkube_conflict(endpoint: Endpoint) -> None:
     client = lightkube_client(endpoint)
     meta = ObjectMeta(labels={"a": "b"})
     pod = PodTemplateSpec(metadata=meta, spec=PodSpec(containers=[Container(name="c", image="i")]))
-    spec = Deployment.from_dict({"spec": {"replicas": 1, "selector": {"matchLabels": {"a": "b"}}, "template": {"metadata": {}, "spec": {"containers": []}}}}).spec
+    spec = Deployment.from_dict(
+        {
+            "spec": {
+                "replicas": 1,
+                "selector": {"matchLabels": {"a": "b"}},
+                "template": {"metadata": {}, "spec": {"containers": []}},
+            }
+        }
+    ).spec
     assert spec is not None
     spec.template, spec.selector = pod, LabelSelector(matchLabels={"a": "b"})
     mine = Deployment(metadata=ObjectMeta(name="c", namespace="default"), spec=spec)

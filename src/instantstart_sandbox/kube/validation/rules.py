@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from instantstart_sandbox.kube import schema
+from instantstart_sandbox.kube import jsonpath, schema
 from instantstart_sandbox.kube.catalog import Kind
 from instantstart_sandbox.kube.status import Cause
 from instantstart_sandbox.kube.validation import core, definitions, kinds, metadata, workloads
@@ -25,6 +25,36 @@ def check(kind: Kind, new: Obj, old: Obj | None, subresource: str = "") -> list[
     return [*causes, *kinds.check(kind, new, old, subresource)]
 
 
+_BLOCKING = (
+    "FieldValueRequired",
+    "FieldValueTooLong",
+    "FieldValueTooMany",
+    "FieldValueTypeInvalid",
+    "FieldValueNotSupported",
+)
+
+
 def _custom(kind: Kind, new: Obj) -> list[Cause]:
     causes = schema.faults(kind.custom.schema, new)
+    causes.extend(_scale(kind, new))
+    if kind.custom.has_rules and any(c.reason in _BLOCKING for c in causes):
+        causes.append(Cause("<nil>", "FieldValueInvalid", f"Invalid value: null: {_UNCHECKED}"))
     return causes
+
+
+def _scale(kind: Kind, new: Obj) -> list[Cause]:
+    """Replica counts that the scale subresource could not read."""
+    found: list[Cause] = []
+    paths = kind.custom.scale or {}
+    for name in ("specReplicasPath", "statusReplicasPath"):
+        path = paths.get(name)
+        value = jsonpath.first(path, new) if path else None
+        if value is None:
+            continue
+        if isinstance(value, bool) or not isinstance(value, int):
+            shown = "string" if isinstance(value, str) else "bool" if isinstance(value, bool) else "float64"
+            text = f"Invalid value: 0: {path} accessor error: {value} is of the type {shown}, expected int64"
+            found.append(Cause(path, "FieldValueInvalid", text))
+        elif value < 0:
+            found.append(Cause(path, "FieldValueInvalid", f"Invalid value: {value}: should be a non-negative integer"))
+    return found
