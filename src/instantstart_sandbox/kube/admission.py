@@ -1,4 +1,4 @@
-"""What happens to an object on its way into the store besides defaults: service accounts, addresses, quotas, protection."""
+"""What happens to an object on its way into the store besides defaults: accounts, addresses, quotas, protection."""
 
 from __future__ import annotations
 

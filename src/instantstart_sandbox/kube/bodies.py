@@ -1,4 +1,4 @@
-"""Request bodies: JSON, YAML and protobuf, decoded and checked as the API server's decoder does it, complaints included."""
+"""Request bodies: JSON, YAML and protobuf, decoded and checked as the API server does it, complaints included."""
 
 from __future__ import annotations
 
@@ -64,7 +64,7 @@ def raw(request: Request, repeated: list[str] | None = None, wanted: str = "") -
     if kind == "application/vnd.kubernetes.protobuf":
         try:
             return protobuf.decode(request.body)
-        except (protobuf.BadProtobuf, ValueError) as error:
+        except (protobuf.BadProtobufError, ValueError) as error:
             raise bad_request(str(error)) from error
     if kind in ("application/yaml", "application/apply-patch+yaml"):
         return _yaml(request.body)
@@ -152,8 +152,8 @@ def check_kind(kind: Kind, body: Any, sub_kind: str = "", sub_version: str = "")
 
 def _check_custom(kind: Kind, given_kind: str, given_version: str, body: Obj) -> None:
     if given_version != kind.api_version:
-        text = f"the API version in the data ({given_version}) does not match the expected API version ({kind.api_version})"
-        raise bad_request(text)
+        wanted = f"the expected API version ({kind.api_version})"
+        raise bad_request(f"the API version in the data ({given_version}) does not match {wanted}")
     if given_kind != kind.kind:
         name = (body.get("metadata") or {}).get("name", "")
         text = f'Invalid value: "{given_kind}": must be {kind.kind}'

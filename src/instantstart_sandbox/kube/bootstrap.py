@@ -1,4 +1,4 @@
-"""What a new cluster contains before anybody asks: namespaces, service accounts, cluster roles, the kubernetes Service."""
+"""What a new cluster contains: namespaces, service accounts, cluster roles, the kubernetes Service."""
 
 from __future__ import annotations
 
@@ -17,6 +17,17 @@ _CA_NOTE = (
     "clusters."
 )
 
+_PRIORITIES = {
+    "system-node-critical": (
+        2000001000,
+        "Used for system critical pods that must not be moved from their current node.",
+    ),
+    "system-cluster-critical": (
+        2000000000,
+        "Used for system critical pods that must run in the cluster, but can be moved to another node if necessary.",
+    ),
+}
+
 
 def begin(api: KubeApi, name: str, version: str, settings: Obj) -> None:
     """Make a cluster. Settings: service_cidr, service_accounts (admission on), namespace_objects (by this module)."""
@@ -25,9 +36,7 @@ def begin(api: KubeApi, name: str, version: str, settings: Obj) -> None:
     for namespace in NAMESPACES:
         api.create(name, "namespaces", {"metadata": {"name": namespace}})
         furnish(api, name, namespace)
-    for value, label in ((2000001000, "system-node-critical"), (2000000000, "system-cluster-critical")):
-        what = "node" if "node" in label else "cluster"
-        text = f"Used for system critical pods that must {'not be moved from their current node' if what == 'node' else 'run in the cluster, but can be moved to another node if necessary'}."
+    for label, (value, text) in _PRIORITIES.items():
         body = {"metadata": {"name": label}, "value": value, "description": text}
         api.create(name, "priorityclasses.scheduling.k8s.io", body)
     labels = {"component": "apiserver", "provider": "kubernetes"}

@@ -26,7 +26,7 @@ class CustomVersion:
     @property
     def stored_version(self) -> str:
         """Name of the version in which objects are kept."""
-        return next(v["name"] for v in self.definition["spec"]["versions"] if v.get("storage"))
+        return str(next(v["name"] for v in self.definition["spec"]["versions"] if v.get("storage")))
 
     @property
     def terminating(self) -> bool:

@@ -294,7 +294,7 @@ class Engine:
             return False
         if (obj.get("spec") or {}).get("finalizers") and obj.get("kind") == "Namespace":
             return False
-        return meta.get("deletionGracePeriodSeconds", 0) == 0
+        return bool(meta.get("deletionGracePeriodSeconds", 0) == 0)
 
     # deleting
 
@@ -338,7 +338,7 @@ class Engine:
 
     @staticmethod
     def _shortens(meta: Obj, grace: int) -> bool:
-        return grace < meta.get("deletionGracePeriodSeconds", 0)
+        return bool(grace < meta.get("deletionGracePeriodSeconds", 0))
 
     def _marked(self, kind: Kind, old: Obj, grace: int, finalizers: list[str]) -> Obj:
         meta = dict(old["metadata"])

@@ -218,7 +218,7 @@ def merge(shape: Shape, live: Any, config: Any) -> Any:
 def _merge_list(shape: Shape, live: list[Any], config: list[Any]) -> list[Any]:
     mine, theirs = children(shape, live), children(shape, config)
     out = []
-    pending = [n for n in theirs]
+    pending = list(theirs)
     for name, item in mine.items():
         if name not in theirs:
             out.append(item)

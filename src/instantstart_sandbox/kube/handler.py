@@ -94,8 +94,8 @@ class Handler:
         if target is None:
             asked = Attributes(verb, path=request.path)
         else:
-            namespace = target.namespace if target.resource != "namespaces" or target.subresource else target.namespace
-            asked = Attributes(verb, target.group, target.resource, target.subresource, namespace, target.name)
+            place, name = target.namespace, target.name or (target.namespace if target.resource == "namespaces" else "")
+            asked = Attributes(verb, target.group, target.resource, target.subresource, place, name)
         allowed, _ = Authorizer(self.engine, state).may(request.user, asked)
         if not allowed:
             if target is None:

@@ -8,8 +8,9 @@ from datetime import UTC, datetime
 
 from instantstart_sandbox.world import World
 
-_SCHEMA = """create table if not exists container_log (cluster text not null, namespace text not null, pod text not null,
-  container text not null, previous integer not null, seq integer not null, time real not null, line text not null,
+_SCHEMA = """create table if not exists container_log (cluster text not null, namespace text not null,
+  pod text not null, container text not null,
+  previous integer not null, seq integer not null, time real not null, line text not null,
   primary key (cluster, namespace, pod, container, previous, seq)) without rowid"""
 _KEEP = 20_000
 
@@ -70,7 +71,8 @@ class LogBook:
 
     def _trim(self, stream: Stream, seq: int) -> None:
         self._db.execute(
-            "delete from container_log where cluster=? and namespace=? and pod=? and container=? and previous=0 and seq<=?",
+            "delete from container_log where cluster=? and namespace=? and pod=? and container=? and previous=0"
+            " and seq<=?",
             (*stream, seq - _KEEP),
         )
 
@@ -108,7 +110,8 @@ class LogBook:
     def has(self, stream: Stream, previous: bool) -> bool:
         """Whether there is any output."""
         row = self._db.execute(
-            "select 1 from container_log where cluster=? and namespace=? and pod=? and container=? and previous=? limit 1",
+            "select 1 from container_log where cluster=? and namespace=? and pod=? and container=? and previous=?"
+            " limit 1",
             (*stream, int(previous)),
         ).fetchone()
         return row is not None

@@ -49,7 +49,7 @@ class Normaliser:
     def same_text(self, wanted: str, actual: Any) -> bool:
         """Whether a text fits, binding placeholders that are new."""
         if "<" not in wanted:
-            return wanted == actual
+            return bool(wanted == actual)
         if not isinstance(actual, str):
             return wanted in ("<port>",) and isinstance(actual, int)
         pattern, names, at = "", [], 0

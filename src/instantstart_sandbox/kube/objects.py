@@ -192,7 +192,10 @@ class KubeApi:
         raise not_found(manifest["kind"], group, manifest["metadata"]["name"])
 
     def subscribe(self, fn: Subscriber) -> None:
-        """Have `fn(cluster, resource, "ADDED"|"MODIFIED"|"DELETED", obj, old)` called inside the changing transaction."""
+        """Have `fn(cluster, resource, event, obj, old)` called inside the changing transaction.
+
+        `event` is ADDED, MODIFIED or DELETED.
+        """
         self.engine.store.subscribers.append(fn)
 
 

@@ -27,7 +27,8 @@ _SCALARS: dict[str, Obj] = {
     "Quantity": {"oneOf": [{"type": "string"}, {"type": "number"}]},
     "IntOrString": {"oneOf": [{"type": "integer"}, {"type": "string"}], "format": "int-or-string"},
 }
-_PACKAGES = {"meta": "io.k8s.apimachinery.pkg.apis.meta", "apiextensions": "io.k8s.apiextensions-apiserver.pkg.apis.apiextensions",
+_PACKAGES = {"meta": "io.k8s.apimachinery.pkg.apis.meta",
+             "apiextensions": "io.k8s.apiextensions-apiserver.pkg.apis.apiextensions",
              "apiregistration": "io.k8s.kube-aggregator.pkg.apis.apiregistration"}  # fmt: skip
 _QUERY = ("dryRun", "fieldManager", "fieldValidation", "force", "pretty")
 

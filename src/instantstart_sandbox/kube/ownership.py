@@ -121,7 +121,8 @@ def on_update(shape: Shape, live: Obj, new: Obj, entries: list[Obj] | None, who:
 
 
 def _conflict(found: list[tuple[Owner, Paths]]) -> ApiError:
-    causes, texts = [], []
+    causes: list[Obj] = []
+    texts: list[str] = []
     for owner, paths in sorted(found, key=lambda f: f[0].key):
         name = f'conflict with "{owner.name}"'
         if owner.subresource:
@@ -133,10 +134,7 @@ def _conflict(found: list[tuple[Owner, Paths]]) -> ApiError:
         texts.append(f"{name}: {shown[0]}" if len(shown) == 1 else f"{name}:\n" + "\n".join(f"- {s}" for s in shown))
     count = len(causes)
     head = f"Apply failed with {count} conflict{'s' if count != 1 else ''}: "
-    if len(texts) == 1:
-        message = head + texts[0]
-    else:
-        message = head.rstrip(" ").rstrip(":") + ": " + "\n".join(texts)
+    message = head + texts[0] if len(texts) == 1 else head.rstrip(" ").rstrip(":") + ": " + "\n".join(texts)
     return ApiError(409, "Conflict", message, {"causes": causes})
 
 
@@ -158,7 +156,7 @@ def _prune(shape: Shape, merged: Obj, owners: list[Owner], last: Paths) -> Obj:
 
 
 def _last_applied(shape: Shape, live: Obj) -> Paths:
-    """Fields that `kubectl apply` on the client's side set last and that are still so: its server-side form may take them."""
+    """Fields that client-side `kubectl apply` set and that are still so: its server-side form may take them."""
     note = (live.get("metadata", {}).get("annotations") or {}).get(LAST_APPLIED)
     if not note:
         return set()

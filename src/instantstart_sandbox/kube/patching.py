@@ -119,11 +119,11 @@ class _Strategic:
                 live = {}
             out[name] = self.map(inner, below, live, value)
         elif isinstance(value, list) and item is not None and "merge" in item.strategy:
-            out[name] = self.list(item, out.get(name) or [], value, order)
+            out[name] = self.merged(item, out.get(name) or [], value, order)
         else:
             out[name] = _clean(value)
 
-    def list(self, item: Field, live: list[Any], patch: list[Any], order: Any) -> list[Any]:
+    def merged(self, item: Field, live: list[Any], patch: list[Any], order: Any) -> list[Any]:
         """A list that merges, by key or as a set of plain values."""
         if any(isinstance(p, dict) and p.get("$patch") == "replace" and len(p) == 1 for p in patch):
             return [_clean(p) for p in patch if not (isinstance(p, dict) and p.get("$patch") == "replace")]

@@ -37,7 +37,7 @@ def _container(pod: Obj, request: Request) -> str:
     if chosen in plain:
         return str(chosen)
     if len(plain) == 1 and len(known) == 1:
-        return plain[0]
+        return str(plain[0])
     init = [c["name"] for c in pod["spec"].get("initContainers") or []]
     tail = f" or one of the init containers: [{' '.join(init)}]" if init else ""
     raise bad_request(f"a container name must be specified for pod {label}, choose one of: [{' '.join(plain)}]{tail}")

@@ -15,7 +15,7 @@ Obj = dict[str, Any]
 MAGIC = b"k8s\x00"
 
 
-class BadProtobuf(ValueError):
+class BadProtobufError(ValueError):
     """The bytes are not a message of the expected type."""
 
 
@@ -23,7 +23,7 @@ def _varint(data: bytes, at: int) -> tuple[int, int]:
     value = shift = 0
     while True:
         if at >= len(data) or shift > 63:
-            raise BadProtobuf("truncated varint")
+            raise BadProtobufError("truncated varint")
         byte = data[at]
         value |= (byte & 0x7F) << shift
         at, shift = at + 1, shift + 7
@@ -44,13 +44,13 @@ def _fields(data: bytes) -> list[tuple[int, int, Any]]:
             size, at = _varint(data, at)
             value, at = data[at : at + size], at + size
             if len(value) != size:
-                raise BadProtobuf("truncated field")
+                raise BadProtobufError("truncated field")
         elif kind == 1:
             value, at = data[at : at + 8], at + 8
         elif kind == 5:
             value, at = data[at : at + 4], at + 4
         else:
-            raise BadProtobuf(f"wire type {kind}")
+            raise BadProtobufError(f"wire type {kind}")
         found.append((tag >> 3, kind, value))
     return found
 
@@ -96,7 +96,7 @@ def _scalar(ref: TypeRef, kind: int, value: Any) -> Any:
     if ref.shape in ("Raw", "Fields", "JSON"):
         raw = next((v for n, _, v in _fields(value) if n == 1), b"null")
         return orjson.loads(raw)
-    raise BadProtobuf(f"cannot read a {ref.shape}")
+    raise BadProtobufError(f"cannot read a {ref.shape}")
 
 
 def _value(ref: TypeRef, kind: int, value: Any) -> Any:
@@ -104,7 +104,8 @@ def _value(ref: TypeRef, kind: int, value: Any) -> Any:
 
 
 def _entry(ref: TypeRef, data: bytes) -> tuple[str, Any]:
-    key, value = "", None
+    key = ""
+    value: Any = None
     for number, kind, raw in _fields(data):
         if number == 1:
             key = bytes(raw).decode()
@@ -113,7 +114,7 @@ def _entry(ref: TypeRef, data: bytes) -> tuple[str, Any]:
         else:
             value = _value(ref, kind, raw)
     if value is None:
-        value = {"string": "", "bytes": "", "list": []}.get(ref.shape)
+        value = [] if ref.shape == "list" else "" if ref.shape in ("string", "bytes") else None
     return key, value
 
 
@@ -144,9 +145,9 @@ def message(kind: Struct, data: bytes) -> Obj:
 
 
 def decode(data: bytes) -> Obj:
-    """The object of an `application/vnd.kubernetes.protobuf` body; BadProtobuf when it is none of a known kind."""
+    """The object of an `application/vnd.kubernetes.protobuf` body; BadProtobufError when it is none of a known kind."""
     if data[:4] != MAGIC:
-        raise BadProtobuf("provided data does not appear to be a protobuf message, expected prefix [107 56 115 0]")
+        raise BadProtobufError("provided data does not appear to be a protobuf message, expected prefix [107 56 115 0]")
     parts = {n: v for n, _, v in _fields(data[4:])}
     head = {n: bytes(v).decode() for n, _, v in _fields(parts.get(1, b""))}
     api_version, name = head.get(1, ""), head.get(2, "")
@@ -155,5 +156,5 @@ def decode(data: bytes) -> Obj:
     if kind is None and name == "DeleteOptions":
         kind = struct("meta/v1.DeleteOptions")
     if kind is None:
-        raise BadProtobuf(f'no kind "{name}" is registered for version "{api_version}"')
+        raise BadProtobufError(f'no kind "{name}" is registered for version "{api_version}"')
     return {"apiVersion": api_version, "kind": name, **message(kind, parts.get(2, b""))}

@@ -1,4 +1,4 @@
-"""Resource quotas: refused on create when an object would take more than its namespace may have; LimitRange defaults."""
+"""Resource quotas: refused on create when an object would take more than its namespace may have. LimitRanges."""
 
 from __future__ import annotations
 
@@ -19,6 +19,8 @@ _COUNTED = {
     "replicationcontrollers": "replicationcontrollers",
     "resourcequotas": "resourcequotas",
 }
+
+_DEMANDED = ("cpu", "memory", "requests.cpu", "requests.memory", "limits.cpu", "limits.memory")
 
 
 def admit(state: ClusterState, kind: Kind, obj: Obj) -> None:
@@ -82,17 +84,9 @@ def _quota(state: ClusterState, quota: Obj, kind: Kind, obj: Obj) -> None:
     over: list[tuple[str, str, str, str]] = []
     missing: list[str] = []
     for name, limit in sorted(hard.items()):
-        if kind.key == "pods" and name in (
-            "cpu",
-            "memory",
-            "requests.cpu",
-            "requests.memory",
-            "limits.cpu",
-            "limits.memory",
-        ):
-            if name not in asked:
-                missing.append(f"{name} for: {','.join(c['name'] for c in obj['spec']['containers'])}")
-                continue
+        if kind.key == "pods" and name in _DEMANDED and name not in asked:
+            missing.append(f"{name} for: {','.join(c['name'] for c in obj['spec']['containers'])}")
+            continue
         if name not in asked:
             continue
         taken = used(state, obj["metadata"]["namespace"], name, kind.key, kind)

@@ -38,7 +38,7 @@ def allows(rule: Obj, asked: Attributes) -> bool:
         return False
     if asked.path:
         paths = rule.get("nonResourceURLs") or []
-        return any(p == "*" or p == asked.path or (p.endswith("*") and asked.path.startswith(p[:-1])) for p in paths)
+        return any(p in ("*", asked.path) or (p.endswith("*") and asked.path.startswith(p[:-1])) for p in paths)
     if not _covers(rule.get("apiGroups") or [], asked.group):
         return False
     full = f"{asked.resource}/{asked.subresource}" if asked.subresource else asked.resource

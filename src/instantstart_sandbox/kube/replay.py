@@ -257,8 +257,13 @@ class Replay:
 def definitions(path: Path) -> tuple[Obj, ...]:
     """The custom definitions in a file."""
     loader = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
-    found = yaml.load_all(path.read_bytes(), Loader=loader)  # noqa: S506 - a safe loader
+    found = yaml.load_all(path.read_bytes(), Loader=loader)
     return tuple(d for d in found if d and d.get("kind") == "CustomResourceDefinition")
+
+
+def every_definition(crds: Path) -> list[Obj]:
+    """The custom definitions of a folder."""
+    return [d for path in sorted(crds.glob("*/*.yaml")) for d in definitions(path)]
 
 
 def install_definition(api: KubeApi, document: Obj) -> None:
@@ -324,9 +329,8 @@ async def play(recording: Obj, crds: Path, install: Install | None = None) -> Sc
     """Replay one recording in a world of its own."""
     world, api, app = new_world(install)
     if recording["area"] == "crd-real" or recording["name"] == "strategic_custom":
-        for path in sorted(crds.glob("*/*.yaml")):
-            for document in definitions(path):
-                install_definition(api, document)
+        for document in every_definition(crds):
+            install_definition(api, document)
     name = recording.get("namespace")
     if name and api.get(CLUSTER, "namespaces", None, name) is None:
         api.create(CLUSTER, "namespaces", {"metadata": {"name": name}})

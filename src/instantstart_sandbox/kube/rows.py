@@ -206,7 +206,8 @@ def _ingress(obj: Obj, now: float) -> list[Any]:
 @cells("resourcequotas")
 def _quota(obj: Obj, now: float) -> list[Any]:
     used, hard = (obj.get("status") or {}).get("used") or {}, (obj.get("status") or {}).get("hard") or {}
-    requests, limits = [], []
+    requests: list[str] = []
+    limits: list[str] = []
     for name in sorted(hard):
         part = f"{name}: {used.get(name, '0')}/{hard[name]}"
         (limits if name.startswith("limits") else requests).append(part)

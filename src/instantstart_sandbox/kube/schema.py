@@ -207,11 +207,10 @@ class _Validator:
     def combined(self, schema: Schema, value: Any, path: str, where: str) -> None:
         for part in schema.get("allOf") or []:
             self.check(part, value, path)
-        if schema.get("anyOf") and not schema.get("x-kubernetes-int-or-string"):
-            if not any(not faults(p, value, path) for p in schema["anyOf"]):
-                for part in schema["anyOf"][:1]:
-                    self.check(part, value, path)
-                self.bad(where, "", f"{where} in body must validate at least one schema (anyOf)")
+        either = [] if schema.get("x-kubernetes-int-or-string") else schema.get("anyOf") or []
+        if either and all(faults(p, value, path) for p in either):
+            self.check(either[0], value, path)
+            self.bad(where, "", f"{where} in body must validate at least one schema (anyOf)")
         if schema.get("oneOf"):
             matching = sum(1 for p in schema["oneOf"] if not faults(p, value, path))
             if matching != 1:

@@ -52,19 +52,19 @@ class _Parser:
         return self.tokens[self.at] if self.at < len(self.tokens) else ""
 
     def take(self) -> str:
-        token = self.peek()
+        word = self.peek()
         self.at += 1
-        return token
+        return word
 
     def parse(self) -> list[Requirement]:
         found: list[Requirement] = []
         while self.peek():
             found.append(self.requirement())
-            token = self.take()
-            if token == "":
+            word = self.take()
+            if word == "":
                 return found
-            if token != ",":
-                raise bad_request(f"found '{token}', expected: ',' or 'end of string'")
+            if word != ",":
+                raise bad_request(f"found '{word}', expected: ',' or 'end of string'")
             if not self.peek() or self.peek() == ",":
                 raise bad_request(f"found '{self.peek()}', expected: identifier after ','")
         return found
@@ -101,21 +101,21 @@ class _Parser:
         return Requirement(key, operator, frozenset([value]))
 
     def set_values(self) -> list[str]:
-        token = self.take()
-        if token != "(":
-            raise bad_request(f"unable to parse requirement: found '{token}' expected: '('")
+        word = self.take()
+        if word != "(":
+            raise bad_request(f"unable to parse requirement: found '{word}' expected: '('")
         values: list[str] = []
         while True:
-            token = self.take()
-            if token == ")":
+            word = self.take()
+            if word == ")":
                 return values or [""]
-            if token == "":
+            if word == "":
                 raise bad_request("unable to parse requirement: found '', expected: ',' or ')'")
-            if token == ",":
+            if word == ",":
                 if self.peek() in (",", ")"):
                     values.append("")
                 continue
-            values.append(token)
+            values.append(word)
 
 
 def _check_key(key: str) -> None:
@@ -134,9 +134,9 @@ def _check_values(key: str, values: list[str]) -> list[str]:
             text = "must be no more than 63 bytes"
         elif not _VALUE.match(value):
             text = (
-                "a valid label must be an empty string or consist of alphanumeric characters, '-', '_' or '.', and must "
-                "start and end with an alphanumeric character (e.g. 'MyValue',  or 'my_value',  or '12345', regex used "
-                "for validation is '(([A-Za-z0-9][-A-Za-z0-9_.]*)?[A-Za-z0-9])?')"
+                "a valid label must be an empty string or consist of alphanumeric characters, '-', '_' or '.', and "
+                "must start and end with an alphanumeric character (e.g. 'MyValue',  or 'my_value',  or '12345', "
+                "regex used for validation is '(([A-Za-z0-9][-A-Za-z0-9_.]*)?[A-Za-z0-9])?')"
             )
         else:
             continue

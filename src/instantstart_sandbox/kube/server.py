@@ -87,7 +87,7 @@ class ApiServer:
 
     async def _respond(self, cluster: str, request: Request) -> Response:
         if len(request.body) > _LIMIT:
-            return failure(ApiError(413, "RequestEntityTooLarge", "Request entity too large: limit is 3145728"))
+            return failure(ApiError(413, "RequestEntityTooLarge", f"Request entity too large: limit is {_LIMIT}"))
         target = paths.parse(request.path)
         operation = f"{paths.verb(request, target)} {target.resource}" if target else f"get {request.path}"
         words = f"{cluster} {request.path}"
@@ -112,7 +112,8 @@ class ApiServer:
             seconds = float(late.get("delay_seconds") or 5)
             kept = {
                 "cluster": cluster, "method": request.method, "path": request.path, "query": request.query_string,
-                "headers": request.headers, "body": base64.b64encode(request.body).decode(), "audit_id": request.audit_id,
+                "headers": request.headers, "body": base64.b64encode(request.body).decode(),
+                "audit_id": request.audit_id,
             }  # fmt: skip
             self.world.timers.after(seconds, "kube.late-request", request.audit_id, **kept)
             raise Dropped

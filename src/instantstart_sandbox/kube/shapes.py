@@ -1,4 +1,4 @@
-"""How values merge, for built-in types and custom schemas alike: structs, maps, lists that are sets, maps or one value."""
+"""How values merge, for built-in types and custom schemas: structs, maps, lists that are sets, maps or one value."""
 
 from __future__ import annotations
 

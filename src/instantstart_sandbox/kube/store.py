@@ -185,7 +185,7 @@ class ObjectStore:
         self.world.store.put("kube.cluster", name, {**doc, "rv": 1})
         state = ClusterState(name, {**doc, "rv": 1})
         self.clusters[name] = state
-        self._undo.append(lambda: self.clusters.pop(name, None) and None)
+        self._undo.append(lambda: self.clusters.__delitem__(name))
         return state
 
     def forget_history(self, name: str) -> None:

@@ -117,7 +117,8 @@ class Subresources:
             raise conflict(kind.resource, kind.group, target.name, text)
         if decoded["metadata"].get("name", target.name) != target.name:
             raise bad_request(
-                f"the name of the object ({decoded['metadata']['name']}) does not match the name on the URL ({target.name})"
+                f"the name of the object ({decoded['metadata']['name']}) does not match "
+                f"the name on the URL ({target.name})"
             )
         replicas = decoded["spec"].get("replicas", 0)
         if replicas < 0:

@@ -72,7 +72,7 @@ def _pem(key: ec.EllipticCurvePrivateKey) -> bytes:
 
 
 def ensure_ca(state_dir: Path) -> CaFiles:
-    """The files of a state folder, made once (`ca.pem`, `server.pem`, `server.key`); the authority's key is not kept."""
+    """The files of a state folder (`ca.pem`, `server.pem`, `server.key`), made once; the CA's key is not kept."""
     found = CaFiles(state_dir / "ca.pem", state_dir / "server.pem", state_dir / "server.key")
     if all(p.exists() for p in (found.ca, found.certificate, found.key)):
         return found

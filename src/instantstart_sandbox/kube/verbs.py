@@ -32,7 +32,7 @@ from instantstart_sandbox.kube.status import (
     not_found,
     unsupported_media,
 )
-from instantstart_sandbox.kube.store import ClusterState
+from instantstart_sandbox.kube.store import ClusterState, Entry
 from instantstart_sandbox.kube.wire import Request, Response, answer
 
 Obj = dict[str, Any]
@@ -91,7 +91,8 @@ class Verbs:
         more = rbac.beyond(authorizer, request.user, namespace, rules or [])
         if more:
             groups = ",".join(f'"{g}"' for g in request.user.groups)
-            head = f'user "{request.user.name}" (groups=[{groups}]) is attempting to grant RBAC permissions not currently held:'
+            head = f'user "{request.user.name}" (groups=[{groups}]) is attempting to grant '
+            head += "RBAC permissions not currently held:"
             why = "\n".join([head, *(rbac.shown_rule(r) for r in more)])
             raise forbidden(kind.resource, kind.group, obj["metadata"].get("name", ""), why)
 
@@ -110,7 +111,7 @@ class Verbs:
         """PUT on an object or one of its parts."""
         dry_run = options.check(request, "UpdateOptions")
         warnings: list[str] = []
-        fill = not (kind.key == "pods")
+        fill = kind.key != "pods"
         new = bodies.decode(self.engine, request, kind, warnings, fill)
         self._check_name(new, target)
         self._place(kind, new, target.namespace)
@@ -221,7 +222,7 @@ class Verbs:
         if not isinstance(patched.get("metadata"), dict):
             patched["metadata"] = {}
         patched = bodies.check_kind(kind, patched)
-        fill = not (kind.key == "pods")
+        fill = kind.key != "pods"
         new = bodies.normal(self.engine, request, kind, patched, warnings, None, fill)
         if fill is False:
             self._fill_pod(kind, new, old)
@@ -311,7 +312,7 @@ class Verbs:
         try:
             fieldsets.check(shapes.of(kind), config)
         except fieldsets.TypingError as error:
-            place = f"({meta.get('namespace', '')}/{name}; {gvk.replace('/v', '/v', 1) if group else '/' + version + ', Kind=' + kind.kind})"
+            place = f"({meta.get('namespace', '')}/{name}; {gvk})"
             raise ApiError(500, "", f"failed to create typed patch object {place}: {error}") from error
         return config
 
@@ -337,7 +338,7 @@ class Verbs:
         for entry in found.entries:
             each = DeleteOptions(chosen.grace, chosen.propagation, "", "", chosen.dry_run)
             done = self.engine.delete(self.state, kind, entry.obj, each)
-            gone.append(listing.Entry(entry.obj if done.get("kind") == "Status" else done))
+            gone.append(Entry(entry.obj if done.get("kind") == "Status" else done))
         response = printing.many(self.engine, _plain(request), kind, listing.Page(gone, found.meta))
         response.applied = bool(gone) and not chosen.dry_run
         return response

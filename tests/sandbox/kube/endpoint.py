@@ -1,4 +1,4 @@
-"""A running Kubernetes endpoint for tests: real TLS on a free port, in a thread of its own, and real clients beside it."""
+"""A running Kubernetes endpoint for tests: real TLS on a free port, in a thread of its own, and real clients."""
 
 from __future__ import annotations
 
@@ -9,8 +9,10 @@ import subprocess
 import tarfile
 import threading
 import zipfile
+from collections.abc import Callable
 from importlib.util import find_spec
 from pathlib import Path
+from typing import Any
 
 import uvicorn
 
@@ -63,16 +65,16 @@ class Endpoint:
         )
         self.server = uvicorn.Server(config)
         task = asyncio.ensure_future(self.server.serve())
-        while not self.server.started:
+        while not self.server.started:  # noqa: ASYNC110 - uvicorn tells it no other way
             await asyncio.sleep(0.01)
         self.port = self.server.servers[0].sockets[0].getsockname()[1]
         self._ready.set()
         await task
 
-    def run(self, fn, *args, **kwargs):  # type: ignore[no-untyped-def]
+    def run(self, fn: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
         """Call a function on the world's loop."""
 
-        async def call():  # type: ignore[no-untyped-def]
+        async def call() -> Any:
             return fn(*args, **kwargs)
 
         return asyncio.run_coroutine_threadsafe(call(), self.loop).result(20)

@@ -8,6 +8,7 @@ from pathlib import Path
 import lightkube
 import pytest
 from lightkube.core.exceptions import ApiError
+from lightkube.models.apps_v1 import DeploymentSpec
 from lightkube.models.core_v1 import Container, PodSpec, PodTemplateSpec
 from lightkube.models.meta_v1 import LabelSelector, ObjectMeta
 from lightkube.resources.apps_v1 import Deployment
@@ -158,7 +159,8 @@ def test_helm_keeps_releases(endpoint: Endpoint, programs: dict[str, str], kubec
     (tmp_path / "Chart.yaml").write_text("apiVersion: v2\nname: tiny\nversion: 0.1.0\n")
     (tmp_path / "values.yaml").write_text("color: red\n")
     (tmp_path / "templates" / "cm.yaml").write_text(
-        'apiVersion: v1\nkind: ConfigMap\nmetadata: {name: "{{ .Release.Name }}"}\ndata: {color: "{{ .Values.color }}"}\n'
+        'apiVersion: v1\nkind: ConfigMap\nmetadata: {name: "{{ .Release.Name }}"}\n'
+        'data: {color: "{{ .Values.color }}"}\n'
     )
 
     def helm(*args: str) -> str:
@@ -203,17 +205,7 @@ def test_lightkube_conflict(endpoint: Endpoint) -> None:
     client = lightkube_client(endpoint)
     meta = ObjectMeta(labels={"a": "b"})
     pod = PodTemplateSpec(metadata=meta, spec=PodSpec(containers=[Container(name="c", image="i")]))
-    spec = Deployment.from_dict(
-        {
-            "spec": {
-                "replicas": 1,
-                "selector": {"matchLabels": {"a": "b"}},
-                "template": {"metadata": {}, "spec": {"containers": []}},
-            }
-        }
-    ).spec
-    assert spec is not None
-    spec.template, spec.selector = pod, LabelSelector(matchLabels={"a": "b"})
+    spec = DeploymentSpec(replicas=1, selector=LabelSelector(matchLabels={"a": "b"}), template=pod)
     mine = Deployment(metadata=ObjectMeta(name="c", namespace="default"), spec=spec)
     client.apply(mine, field_manager="one")
     spec.replicas = 3

@@ -77,7 +77,9 @@ def _spec(new: Obj, old: Obj | None) -> Iterator[Cause]:
                 yield bad(
                     f"status.storedVersions[{i}]",
                     name,
-                    f"missing from spec.versions; {name} was previously a storage version, and must remain in spec.versions until a storage migration ensures no data remains persisted in {name} and removes {name} from status.storedVersions",
+                    f"missing from spec.versions; {name} was previously a storage version, and must remain in "
+                    f"spec.versions until a storage migration ensures no data remains persisted in {name} and removes "
+                    f"{name} from status.storedVersions",
                 )
         if spec.get("scope") != old["spec"].get("scope"):
             yield bad("spec.scope", spec.get("scope"), "field is immutable")

@@ -11,15 +11,15 @@ from instantstart_sandbox.kube.validation import core, definitions, kinds, metad
 
 Obj = dict[str, Any]
 _REGISTERED = (core, definitions, workloads)
-_UNCHECKED = "some validation rules were not checked because the object was invalid; correct the existing errors to complete validation"
+_UNCHECKED = (
+    "some validation rules were not checked because the object was invalid; correct the existing errors to complete "
+    "validation"
+)
 
 
 def check(kind: Kind, new: Obj, old: Obj | None, subresource: str = "") -> list[Cause]:
     """Every fault of a new object, or of a change when `old` is given."""
-    if old is None:
-        causes = metadata.on_create(kind, new)
-    else:
-        causes = metadata.on_update(kind, new, old)
+    causes = metadata.on_create(kind, new) if old is None else metadata.on_update(kind, new, old)
     if kind.custom is not None:
         return [*causes, *_custom(kind, new)]
     return [*causes, *kinds.check(kind, new, old, subresource)]
@@ -47,7 +47,7 @@ def _scale(kind: Kind, new: Obj) -> list[Cause]:
     found: list[Cause] = []
     paths = kind.custom.scale or {}
     for name in ("specReplicasPath", "statusReplicasPath"):
-        path = paths.get(name)
+        path = str(paths.get(name, ""))
         value = jsonpath.first(path, new) if path else None
         if value is None:
             continue
