@@ -1,0 +1,1 @@
+"""Kubernetes: one client per EKS cluster, errors as problems, Helm. Knows no nouns of the product."""
