@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import hashlib
-import os
 import stat
 from pathlib import Path
 
@@ -18,7 +17,7 @@ def _tree(folder: Path) -> bytes:
     for entry in folder.iterdir():
         name = entry.name.encode()
         if entry.is_symlink():
-            entries.append((name, b"120000 " + name + b"\0" + _blob(os.readlink(entry).encode())))
+            entries.append((name, b"120000 " + name + b"\0" + _blob(str(entry.readlink()).encode())))
         elif entry.is_dir():
             if any(p.is_file() or p.is_symlink() for p in entry.rglob("*")):
                 entries.append((name + b"/", b"40000 " + name + b"\0" + _tree(entry)))

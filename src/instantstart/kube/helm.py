@@ -10,7 +10,7 @@ import base64
 import fcntl
 import os
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
@@ -115,7 +115,7 @@ class Helm:
             os.close(handle)
 
     async def _run(
-        self, kube: Kube, arguments: list[str], *, values: dict[str, Any] | None, timeout: float, lock: int
+        self, kube: Kube, arguments: Sequence[str], *, values: dict[str, Any] | None, timeout: float, lock: int
     ) -> bytes:
         if self._binary is None:
             self._binary = await asyncio.to_thread(find_helm, self._configured, self._cache / "bin")

@@ -78,6 +78,6 @@ def _decode(secret: dict[str, Any]) -> Release | None:
         app_version=chart.get("appVersion", ""),
         description=info.get("description", ""),
         values=found.get("config") or {},
-        labels={k: v for k, v in (metadata.get("labels") or {}).items()},
+        labels=dict(metadata.get("labels") or {}),
         secret=metadata["name"],
     )
