@@ -67,7 +67,7 @@ async def _parts(settings: Settings) -> AsyncIterator[Parts]:
         db = Database(settings.database)
         await db.open()
         stack.push_async_callback(db.close)
-        services = _services(settings, clock, db, folder.path / "charts")
+        services = _services(settings, clock, db, folder.path / "helm")
         stack.push_async_callback(services.aws.close)
         accounts = Accounts(db)
         await accounts.ensure_admin(settings.admin_token or None)
@@ -78,14 +78,17 @@ async def _parts(settings: Settings) -> AsyncIterator[Parts]:
         yield Parts(services, engine, events, accounts)
 
 
-def _services(settings: Settings, clock: Clock, db: Database, charts: Path) -> Services:
+def _services(settings: Settings, clock: Clock, db: Database, cache: Path) -> Services:
     credentials = None
     if settings.aws_access_key_id:
         credentials = StaticCredentials(settings.aws_access_key_id, settings.aws_secret_access_key)
     aws = AwsClients(region=settings.region, endpoint_url=settings.aws_endpoint_url or None, credentials=credentials)
     kube = KubeClusters(aws, clock)
-    table = load_charts(settings.chart_sources or None, allow_unverified=settings.allow_unverified_charts)
-    helm = Helm(kube, helm_path=settings.helm_path or None, cache_dir=charts, charts=table)
+    try:
+        table = load_charts(settings.chart_sources or None, allow_unverified=settings.allow_unverified_charts)
+    except ValueError as error:
+        raise StartError(f"{error} Check the setting chart_sources.") from error
+    helm = Helm(kube, helm_path=settings.helm_path or None, cache_dir=cache, charts=table)
     options = Options(
         region=settings.region,
         bucket=settings.bucket or None,

