@@ -51,7 +51,18 @@ def configure_logging(level: str) -> None:
     """Send what the service has to say to standard error, one line each."""
     number = logging.getLevelNamesMapping()[level.upper()]
     logging.basicConfig(level=number, format="%(asctime)s %(levelname)s %(name)s %(message)s")
-    for noisy in ("httpx", "httpx2", "httpcore", "httpcore2", "mcp", "botocore", "urllib3", "sse_starlette"):
+    for noisy in (
+        "httpx",
+        "httpx2",
+        "httpcore",
+        "httpcore2",
+        "mcp",
+        "botocore",
+        "urllib3",
+        "sse_starlette",
+        "alembic",
+        "uvicorn",
+    ):
         logging.getLogger(noisy).setLevel(max(number, logging.WARNING))
 
 
