@@ -10,13 +10,19 @@ from instantstart.core.instance_table import TABLE
 Accelerator = Literal["gpu", "neuron"]
 InterfaceMode = Literal["efa", "efa-only"]
 PREFIX = "ml."
-PLAN_TYPES = frozenset(
-    f"ml.{t}"
-    for t in (
-        "p4d.24xlarge p4de.24xlarge p5.48xlarge p5.4xlarge p5e.48xlarge p5en.48xlarge p6-b200.48xlarge "
-        "p6e-gb200.36xlarge trn1.32xlarge trn2.48xlarge"
-    ).split()
+_SOLD = (
+    "p4d.24xlarge",
+    "p4de.24xlarge",
+    "p5.48xlarge",
+    "p5.4xlarge",
+    "p5e.48xlarge",
+    "p5en.48xlarge",
+    "p6-b200.48xlarge",
+    "p6e-gb200.36xlarge",
+    "trn1.32xlarge",
+    "trn2.48xlarge",
 )
+PLAN_TYPES = frozenset(PREFIX + name for name in _SOLD)
 """Types that training plans are sold for."""
 
 
