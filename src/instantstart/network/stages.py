@@ -1,0 +1,140 @@
+"""Stages of the network stack: ask for it, await it, and the mirrors that remove it."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from instantstart.aws import cloudformation
+from instantstart.core.names import network_stack
+from instantstart.network import compute, removal, template
+from instantstart.network.blocks import free_blocks, overlapping, small_blocks
+from instantstart.network.facts import VpcFacts
+from instantstart.network.observe import observe_vpc
+from instantstart.network.plan import AWAIT, AWAIT_REMOVED, REMOVE, REQUEST, stack_removal_specs
+from instantstart.network.problems import NETWORK_DIFFERS, NO_ADDRESS_SPACE
+from instantstart.network.stacks import (
+    CREATE_EFFECT,
+    DELETE_EFFECT,
+    StackWish,
+    await_removed,
+    await_stack,
+    request_removal,
+    request_stack,
+)
+from instantstart.network.template import StackShape
+from instantstart.operations.stage import Done, Result, StageContext, stage
+
+__all__ = ["compute", "removal"]
+_TITLE = "The network stack"
+_SMALL_PREFIX = 28
+
+
+@stage(REQUEST, effects=(CREATE_EFFECT,))
+async def request_network_stack(ctx: StageContext) -> Result:
+    """Ask for the stack of this tag, or take the one that stands."""
+    wish = _wish(ctx)
+    await _check_same(ctx, wish)
+
+    async def make() -> tuple[str, dict[str, str]]:
+        shape = await _shape(ctx)
+        return template.text(shape), template.parameters(shape)
+
+    return await request_stack(ctx, wish, make)
+
+
+@stage(AWAIT)
+async def await_network_stack(ctx: StageContext) -> Result:
+    """Wait for the stack; its outputs are what later stages build on."""
+    result = await await_stack(ctx, _wish(ctx), ctx.outputs(REQUEST).get("stack_id", ""))
+    if isinstance(result, Done):
+        subnets = str(result.outputs["control_subnet_ids"])
+        return Done({**result.outputs, "control_subnet_ids": subnets.split(",")})
+    return result
+
+
+@stage(REMOVE, effects=(DELETE_EFFECT,))
+async def remove_network_stack(ctx: StageContext) -> Result:
+    """Ask for the removal of our stack; a foreign one is left alone."""
+    return await request_removal(ctx, network_stack(ctx.params["tag"]), ctx.params["tag"], _TITLE)
+
+
+@stage(AWAIT_REMOVED)
+async def await_network_stack_removed(ctx: StageContext) -> Result:
+    """Wait until the stack is gone."""
+    return await await_removed(ctx, _removal_id(ctx), _TITLE, [REMOVE, AWAIT_REMOVED])
+
+
+def _removal_id(ctx: StageContext) -> str:
+    """The stack's id from the removal before; consented removals may have a number in their name."""
+    before = next((n for n in ctx.spec.needs if n.startswith(REMOVE)), REMOVE)
+    return str(ctx.outputs(before).get("stack_id", ""))
+
+
+def _wish(ctx: StageContext) -> StackWish:
+    tag = ctx.params["tag"]
+    return StackWish(network_stack(tag), tag, _TITLE, True, tuple(stack_removal_specs(tag)), (REQUEST, AWAIT))
+
+
+async def _check_same(ctx: StageContext, wish: StackWish) -> None:
+    """What stands must lie in the VPC, or have the CIDR, that is asked for now."""
+    stack = await cloudformation.describe_stack(ctx.services.aws, wish.name)
+    if stack is None or stack["StackStatus"] not in cloudformation.USABLE:
+        return
+    stands = {p["ParameterKey"]: p.get("ParameterValue") for p in stack.get("Parameters") or []}
+    for name, asked in (("VpcId", ctx.params["vpc_id"]), ("VpcCidr", ctx.params["cidr"])):
+        if asked and stands.get(name) != asked and ctx.params.get("network_given", True):
+            where = stands.get("VpcId") or stands.get("VpcCidr")
+            raise NETWORK_DIFFERS(f"The network of {wish.tag} stands in {where}; {asked} is asked for now.")
+
+
+async def _shape(ctx: StageContext) -> StackShape:
+    params = ctx.params
+    zones = tuple(params["zones"])
+    common: dict[str, Any] = {
+        "tag": params["tag"],
+        "region": ctx.services.aws.region,
+        "zones": zones,
+        "bucket": params["bucket"],
+    }
+    if params["vpc_id"] is None:
+        public, control = small_blocks(params["cidr"], len(zones))
+        return StackShape(**common, cidr=params["cidr"], public_block=public, control_blocks=tuple(control))
+    vpc = await observe_vpc(ctx.services.aws, params["vpc_id"])
+    if vpc is None:
+        raise NETWORK_DIFFERS(f"There is no VPC {params['vpc_id']} in {ctx.services.aws.region}.")
+    nat = _nat(vpc, zones[0])
+    wanted = len(zones) + (0 if nat else 1)
+    blocks = await _blocks(ctx, vpc, wanted)
+    return StackShape(
+        **common,
+        vpc_id=vpc.vpc_id,
+        control_blocks=tuple(blocks[: len(zones)]),
+        public_block=None if nat else blocks[-1],
+        nat_gateway_id=nat,
+        internet_gateway_id=vpc.internet_gateway_id,
+        s3_endpoint_id=vpc.s3_endpoint_id,
+    )
+
+
+def _nat(vpc: VpcFacts, zone: str) -> str | None:
+    """A NAT gateway of the VPC: the zone's own before any other."""
+    here = [n for n, z in vpc.nat_gateways.items() if z == zone]
+    return next(iter([*here, *vpc.nat_gateways]), None)
+
+
+async def _blocks(ctx: StageContext, vpc: VpcFacts, count: int) -> list[str]:
+    """Small blocks from the end of the VPC, stored before the stack is asked for, chosen again when taken since."""
+    taken = [s.cidr for s in vpc.subnets]
+
+    async def choose() -> list[str]:
+        found = free_blocks(vpc.cidrs, taken, _SMALL_PREFIX, last=True)
+        chosen = [b for b, _ in zip(found, range(count), strict=False)]
+        if len(chosen) < count:
+            raise NO_ADDRESS_SPACE(f"VPC {vpc.vpc_id} has no {count} free /{_SMALL_PREFIX} blocks left.")
+        return chosen
+
+    blocks = await ctx.generated("blocks", choose)
+    if len(blocks) == count and not any(overlapping(b, taken) for b in blocks):
+        return blocks
+    await ctx.forget("blocks")
+    return await ctx.generated("blocks", choose)
