@@ -57,7 +57,7 @@ async def ensure_compute_subnet(ctx: StageContext) -> Result:
 
 
 async def _choose(ctx: StageContext, vpc: VpcFacts, wish: rules.ComputeWish) -> rules.Choice:
-    """The rule's choice; a new block is stored before it is first used, and another one chosen only when it is taken."""
+    """The rule's choice; a new block is stored before it is first used, and given up only when it is taken."""
     choice = rules.choose(vpc, wish)
     if not isinstance(choice, rules.Create):
         return choice
