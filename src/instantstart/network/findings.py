@@ -67,11 +67,10 @@ def _names_in_use(facts: NetworkFacts) -> list[Finding]:
     if stack is not None and stack["owner"] != facts.tag:
         detail = f"A CloudFormation stack named {name} exists that InstantStart did not make for this tag."
         found.append(_finding("tag_in_use", detail, "Choose another tag.", "/tag", stack=name))
-    elif stack is not None and (stack["status"].endswith("ROLLBACK_COMPLETE") or stack["status"].endswith("_FAILED")):
-        if not facts.stands:
-            detail = f"Stack {name} is {stack['status']}. The creation will stop there and ask whether it may go."
-            remedy = "Retry with accept when asked, or delete the stack first."
-            found.append(_finding("stack_dead", detail, remedy, "/tag", severity="warning", stack=name))
+    elif stack is not None and stack["status"] in ("ROLLBACK_COMPLETE", "ROLLBACK_FAILED", "CREATE_FAILED"):
+        detail = f"Stack {name} is {stack['status']}. The creation will stop there and ask whether it may go."
+        remedy = "Retry with accept when asked, or delete the stack first."
+        found.append(_finding("stack_dead", detail, remedy, "/tag", severity="warning", stack=name))
     if stack is None:
         for role, owner in facts.roles.items():
             if owner != facts.tag:
@@ -87,7 +86,8 @@ def _names_in_use(facts: NetworkFacts) -> list[Finding]:
 def _space_for_nodes(needed: int) -> list[Finding]:
     if needed <= COMPUTE_ADDRESSES:
         return []
-    detail = f"The nodes and their pods take {needed} addresses; a compute subnet (/{COMPUTE_PREFIX}) has {COMPUTE_ADDRESSES}."
+    room = f"a compute subnet (/{COMPUTE_PREFIX}) has {COMPUTE_ADDRESSES}"
+    detail = f"The nodes and their pods take {needed} addresses; {room}."
     remedy = "Ask for fewer instances, or for the interface mode efa-only, which takes fewer addresses."
     return [_finding("no_address_space", detail, remedy, "/instance_count", needed=needed, free=COMPUTE_ADDRESSES)]
 
@@ -184,6 +184,16 @@ def _quotas(facts: NetworkFacts, *, vpcs: int, addresses: int) -> list[Finding]:
     for name, limit, used, asked, remedy in rows:
         if asked and limit is not None and used + asked > limit:
             detail = f"The quota '{name}' is {limit:g}; {used} are in use and {asked} more is needed."
-            more = {"quota": name, "limit": limit, "in_use": used, "asked": asked}
-            found.append(_finding("quota_too_low", detail, remedy, NETWORK_FIELD, **more))
+            found.append(
+                _finding(
+                    "quota_too_low",
+                    detail,
+                    remedy,
+                    NETWORK_FIELD,
+                    quota=name,
+                    limit=limit,
+                    in_use=used,
+                    asked=asked,
+                )
+            )
     return found

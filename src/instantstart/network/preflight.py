@@ -66,14 +66,15 @@ async def observe(services: Services, *, tag: str, cidr: str | None, vpc_id: str
     """Read everything the findings need, side by side. Raises AwsProblem."""
     aws = services.aws
     names = [eks_role_name(tag, aws.region), execution_role_name(tag, aws.region)]
-    zones, vpcs, stack, used, vpcs_allowed, addresses_allowed, *roles = await asyncio.gather(
-        ec2.zones(aws),
-        ec2.vpcs(aws),
-        cloudformation.describe_stack(aws, network_stack(tag)),
-        ec2.addresses(aws),
-        quota(aws, "vpc", VPC_QUOTA),
-        quota(aws, "ec2", ADDRESS_QUOTA),
-        *(iam.role(aws, name) for name in names),
+    (zones, vpcs, stack, used), (vpcs_allowed, addresses_allowed), roles = await asyncio.gather(
+        asyncio.gather(
+            ec2.zones(aws),
+            ec2.vpcs(aws),
+            cloudformation.describe_stack(aws, network_stack(tag)),
+            ec2.addresses(aws),
+        ),
+        asyncio.gather(quota(aws, "vpc", VPC_QUOTA), quota(aws, "ec2", ADDRESS_QUOTA)),
+        asyncio.gather(*(iam.role(aws, name) for name in names)),
     )
     vpc = await observe_vpc(aws, vpc_id) if vpc_id else None
     endpoints, groups, dns = await _details(aws, vpc)
