@@ -97,10 +97,14 @@ async def observe(services: Services, *, tag: str, cidr: str | None, vpc_id: str
     )
 
 
-def choose_cidr(facts: NetworkFacts) -> str:
-    """The CIDR of the VPC to make: the one that stands, the given one, else a free /16."""
-    standing = facts.standing_parameters.get("VpcCidr")
-    return standing or facts.cidr or new_vpc_cidr([c for cidrs in facts.vpcs.values() for c in cidrs])
+def choose_network(facts: NetworkFacts) -> tuple[str | None, str | None]:
+    """(cidr, vpc_id) for the stack, one of them None: what stands, what was given, else a free /16."""
+    standing = facts.standing_parameters
+    if not facts.cidr and not facts.vpc_id and standing:
+        return standing.get("VpcCidr"), standing.get("VpcId")
+    if facts.vpc_id:
+        return None, facts.vpc_id
+    return facts.cidr or new_vpc_cidr([c for cidrs in facts.vpcs.values() for c in cidrs]), None
 
 
 def zone_of(zones: list[Doc], name_or_id: str) -> Doc | None:

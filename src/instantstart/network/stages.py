@@ -82,7 +82,7 @@ async def _check_same(ctx: StageContext, wish: StackWish) -> None:
         return
     stands = {p["ParameterKey"]: p.get("ParameterValue") for p in stack.get("Parameters") or []}
     for name, asked in (("VpcId", ctx.params["vpc_id"]), ("VpcCidr", ctx.params["cidr"])):
-        if asked and stands.get(name) != asked and ctx.params.get("network_given", True):
+        if asked and stands.get(name) != asked:
             where = stands.get("VpcId") or stands.get("VpcCidr")
             raise NETWORK_DIFFERS(f"The network of {wish.tag} stands in {where}; {asked} is asked for now.")
 
