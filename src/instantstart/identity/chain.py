@@ -10,7 +10,7 @@ from instantstart.aws.errors import AwsProblem
 from instantstart.core.names import OWNER_TAG, owner_labels, owner_tags
 from instantstart.identity import rules
 from instantstart.identity.plan import IDENTITY, OIDC, REMOVE_IDENTITY
-from instantstart.identity.problems import ASSOCIATION_FOREIGN, EKS_MISSING, OIDC_MISSING, ROLE_FOREIGN
+from instantstart.identity.problems import ASSOCIATION_FOREIGN, OIDC_MISSING, ROLE_FOREIGN
 from instantstart.identity.rules import Identity
 from instantstart.kube.errors import KubeProblem
 from instantstart.operations.stage import Done, Result, StageContext, Unchanged, Waiting, stage
@@ -38,7 +38,7 @@ async def ensure_identity(ctx: StageContext) -> Result:
     """The service account has exactly its rights. Outputs: role_arn, role_name, association_id ("" with irsa)."""
     identity = Identity.model_validate(ctx.params["identity"])
     name = rules.role_name(ctx.params["tag"], ctx.services.aws.region, identity.key)
-    trust = await _trust(ctx, identity)
+    trust = _trust(ctx, identity)
     role, changed = await _ensure_role(ctx, name, trust)
     changed = await _ensure_policies(ctx, name, identity) or changed
     outputs = {"role_arn": role["Arn"], "role_name": name, "association_id": ""}
@@ -62,17 +62,13 @@ async def remove_identity(ctx: StageContext) -> Result:
     return Done({"role_name": name}) if removed else Unchanged()
 
 
-async def _trust(ctx: StageContext, identity: Identity) -> Doc:
+def _trust(ctx: StageContext, identity: Identity) -> Doc:
     if identity.mode == "irsa":
         provider = ctx.outputs(OIDC)
         if not provider.get("provider_arn"):
             raise OIDC_MISSING("There is no OIDC provider in this operation to trust.")
         return rules.irsa_trust(provider["provider_arn"], provider["issuer"], identity)
-    cluster = await eks.describe_cluster(ctx.services.aws, ctx.params["eks_cluster"])
-    if cluster is None:
-        raise EKS_MISSING(f"There is no EKS cluster {ctx.params['eks_cluster']}.")
-    account = await ctx.services.aws.account()
-    return rules.pod_identity_trust(account.account_id, cluster["arn"])
+    return rules.pod_identity_trust()
 
 
 async def _ensure_role(ctx: StageContext, name: str, trust: Doc) -> tuple[Doc, bool]:

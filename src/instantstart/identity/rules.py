@@ -36,17 +36,13 @@ def role_name(tag: str, region: str, key: str) -> str:
     return f"{name[: _ROLE_NAME_MAX - 9]}-{digest}"
 
 
-def pod_identity_trust(account: str, cluster_arn: str) -> Doc:
-    """Who may take the role on: pods of this EKS cluster through EKS Pod Identity."""
+def pod_identity_trust() -> Doc:
+    """Who may take the role on: EKS Pod Identity, for the service account that an association binds to it."""
     return _document(
         {
             "Effect": "Allow",
             "Principal": {"Service": "pods.eks.amazonaws.com"},
             "Action": ["sts:AssumeRole", "sts:TagSession"],
-            "Condition": {
-                "StringEquals": {"aws:SourceAccount": account},
-                "ArnEquals": {"aws:SourceArn": cluster_arn},
-            },
         }
     )
 

@@ -1,0 +1,1 @@
+"""Add-ons and charts that a cluster depends on: what is there, whose it is, install, remove."""
