@@ -1,4 +1,4 @@
-"""What is known of one VPC and its subnets."""
+"""What is known of one VPC and its subnets, and of everything that a wish for a network touches."""
 
 from __future__ import annotations
 
@@ -6,6 +6,9 @@ from dataclasses import dataclass, field
 from typing import Any
 
 Doc = dict[str, Any]
+VPC_QUOTA = "VPCs per Region"
+ADDRESS_QUOTA = "EC2-VPC Elastic IPs"
+_USABLE = ("CREATE_COMPLETE", "UPDATE_COMPLETE", "UPDATE_ROLLBACK_COMPLETE")
 
 
 @dataclass(frozen=True)
@@ -46,3 +49,40 @@ class VpcFacts:
     routed: list[str] = field(default_factory=list)
     """Destinations that its route tables send elsewhere (peerings, VPNs)."""
     route_tables: list[Doc] = field(default_factory=list)
+
+
+@dataclass(frozen=True)
+class NetworkFacts:
+    """What was read for one wish: `cidr` or `vpc_id` as given, None when not."""
+
+    tag: str
+    region: str
+    cidr: str | None
+    vpc_id: str | None
+    zones: list[Doc]
+    """The region's zones: ZoneName, ZoneId, State."""
+    vpcs: dict[str, list[str]]
+    """CIDRs of every VPC by id."""
+    vpc: VpcFacts | None
+    dns: dict[str, bool]
+    """Of the reused VPC: enableDnsSupport, enableDnsHostnames."""
+    stack: Doc | None
+    """The stack that has our name already: status, owner, parameters."""
+    roles: dict[str, str | None]
+    """Roles that have our names already, and the tag of their owner."""
+    vpc_quota: float | None
+    address_quota: float | None
+    addresses: int
+    """Elastic IP addresses in use."""
+    endpoints: list[Doc] = field(default_factory=list)
+    security_groups: list[Doc] = field(default_factory=list)
+
+    @property
+    def stands(self) -> bool:
+        """Whether our network stack is there and usable."""
+        return self.stack is not None and self.stack["owner"] == self.tag and self.stack["status"] in _USABLE
+
+    @property
+    def standing_parameters(self) -> dict[str, str]:
+        """Parameters of the stack that stands; {} when none does."""
+        return dict(self.stack["parameters"]) if self.stack and self.stands else {}

@@ -13,8 +13,7 @@ from instantstart.network.blocks import (
     overlapping,
     parse,
 )
-from instantstart.network.facts import VpcFacts
-from instantstart.network.preflight import ADDRESS_QUOTA, VPC_QUOTA, NetworkFacts
+from instantstart.network.facts import ADDRESS_QUOTA, VPC_QUOTA, NetworkFacts, VpcFacts
 from instantstart.network.security import endpoint_findings
 
 CIDR_FIELD, VPC_FIELD, NETWORK_FIELD = "/network/cidr", "/network/vpc_id", "/network"

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-from dataclasses import dataclass, field
 from typing import Any
 
 from instantstart.aws import cloudformation, ec2, iam
@@ -12,54 +11,12 @@ from instantstart.aws.clients import AwsClients
 from instantstart.aws.quotas import quota
 from instantstart.core.names import OWNER_TAG, network_stack
 from instantstart.network.blocks import new_vpc_cidr
-from instantstart.network.facts import VpcFacts
+from instantstart.network.facts import ADDRESS_QUOTA, VPC_QUOTA, NetworkFacts, VpcFacts
 from instantstart.network.observe import observe_vpc
 from instantstart.network.policies import eks_role_name, execution_role_name
 from instantstart.operations.services import Services
 
 Doc = dict[str, Any]
-VPC_QUOTA = "VPCs per Region"
-ADDRESS_QUOTA = "EC2-VPC Elastic IPs"
-
-
-@dataclass(frozen=True)
-class NetworkFacts:
-    """What was read for one wish: `cidr` or `vpc_id` as given, None when not."""
-
-    tag: str
-    region: str
-    cidr: str | None
-    vpc_id: str | None
-    zones: list[Doc]
-    """The region's zones: ZoneName, ZoneId, State."""
-    vpcs: dict[str, list[str]]
-    """CIDRs of every VPC by id."""
-    vpc: VpcFacts | None
-    dns: dict[str, bool]
-    """Of the reused VPC: enableDnsSupport, enableDnsHostnames."""
-    stack: Doc | None
-    """The stack that has our name already: status, owner, parameters."""
-    roles: dict[str, str | None]
-    """Roles that have our names already, and the tag of their owner."""
-    vpc_quota: float | None
-    address_quota: float | None
-    addresses: int
-    """Elastic IP addresses in use."""
-    endpoints: list[Doc] = field(default_factory=list)
-    security_groups: list[Doc] = field(default_factory=list)
-
-    @property
-    def stands(self) -> bool:
-        """Whether our network stack is there and usable."""
-        return self.stack is not None and self.stack["owner"] == self.tag and self.stack["status"] in _USABLE
-
-    @property
-    def standing_parameters(self) -> dict[str, str]:
-        """Parameters of the stack that stands; {} when none does."""
-        return dict(self.stack["parameters"]) if self.stack and self.stands else {}
-
-
-_USABLE = cloudformation.USABLE
 
 
 async def observe(services: Services, *, tag: str, cidr: str | None, vpc_id: str | None) -> NetworkFacts:
