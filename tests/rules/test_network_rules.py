@@ -53,7 +53,8 @@ def vpc(*subnets: SubnetFacts, **more: Any) -> VpcFacts:
 
 
 def wish(**more: Any) -> rules.ComputeWish:
-    return rules.ComputeWish(**({"tag": "demo", "zone": ZONE, "addresses": 648} | more))
+    given: dict[str, Any] = {"tag": "demo", "zone": ZONE, "addresses": 648}
+    return rules.ComputeWish(**(given | more))
 
 
 def test_the_named_subnet_comes_first() -> None:
