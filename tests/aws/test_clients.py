@@ -64,6 +64,16 @@ async def test_a_lost_answer_is_lost_and_not_sent_again(server: Scripted, aws: A
     assert len(server.asked) == 1
 
 
+async def test_a_page_of_a_gateway_is_no_answer(server: Scripted, aws: AwsClients) -> None:
+    server.answers = [Answer(502, b"<html>bad gateway</html>")] * 2
+    with pytest.raises(AwsProblem) as error:
+        await aws.call("iam", "delete_role", RoleName="x")
+    assert error.value.lost
+    with pytest.raises(AwsProblem) as error:
+        await eks.delete_cluster(aws, "x")
+    assert error.value.lost
+
+
 async def test_a_late_answer_is_lost(server: Scripted, aws: AwsClients) -> None:
     server.answers = [Answer(delay=asyncio.Event())]
     with pytest.raises(AwsProblem) as error:

@@ -14,6 +14,7 @@ from typing import Any, TypeVar
 
 import orjson
 from botocore.exceptions import BotoCoreError, ClientError
+from botocore.parsers import ResponseParserError
 
 from instantstart.aws import errors
 from instantstart.aws.session import READ_ATTEMPTS, AwsSession, StaticCredentials
@@ -151,7 +152,7 @@ class AwsClients:
             raise errors.late(service, operation, limit, changes=changes) from None
         except ClientError as error:
             raise errors.from_answer(service, operation, error, changes=changes) from error
-        except BotoCoreError as error:
+        except (BotoCoreError, ResponseParserError) as error:
             raise errors.from_failure(service, operation, error, changes=changes) from error
 
 

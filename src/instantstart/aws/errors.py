@@ -6,6 +6,7 @@ import re
 from typing import Any
 
 from botocore import exceptions as boto
+from botocore.parsers import ResponseParserError
 
 from instantstart.core.problem import AwsFault, ProblemError, ProblemKind, define
 
@@ -53,6 +54,8 @@ _NOT_SENT = (
     boto.ProxyConnectionError,
     boto.SSLError,
 )
+_UNANSWERED = (boto.HTTPClientError, boto.IncompleteReadError, boto.ResponseStreamingError, ResponseParserError)
+"""Perhaps sent, no answer; an answer that is none of the service's (a gateway's page) says no more than none."""
 _NO_CREDENTIALS = (
     boto.NoCredentialsError,
     boto.PartialCredentialsError,
@@ -125,7 +128,7 @@ def classify(code: str, message: str, status: int) -> ProblemKind:
     return AWS_CONFLICT if _CONFLICT.search(code) else AWS_REFUSED
 
 
-def from_failure(service: str, operation: str, error: boto.BotoCoreError, *, changes: bool) -> AwsProblem:
+def from_failure(service: str, operation: str, error: Exception, *, changes: bool) -> AwsProblem:
     """The problem for a call that got no answer: never sent, perhaps sent, or refused by the client itself."""
     said = f"{service} {operation}: {error}"
     if isinstance(error, _NO_CREDENTIALS):
@@ -134,7 +137,7 @@ def from_failure(service: str, operation: str, error: boto.BotoCoreError, *, cha
         return AwsProblem(AWS_REFUSED(said, log=said))
     if isinstance(error, _NOT_SENT):
         return AwsProblem(AWS_UNAVAILABLE(said, log=said, transient=True))
-    if isinstance(error, boto.HTTPClientError | boto.IncompleteReadError | boto.ResponseStreamingError):
+    if isinstance(error, _UNANSWERED):
         if changes:
             return AwsProblem(AWS_ANSWER_LOST(said, log=said, lost=True))
         return AwsProblem(AWS_UNAVAILABLE(said, log=said, transient=True))
