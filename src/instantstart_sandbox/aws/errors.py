@@ -44,7 +44,9 @@ def server_error_code(service: str) -> tuple[str, str, int]:
         "iam": ("ServiceFailure", "The request processing has failed because of an unknown error.", 500),
         "service-quotas": ("ServiceException", "Something went wrong.", 500),
     }
-    return codes.get(service, ("InternalFailure", "The request processing has failed because of an unknown error.", 500))
+    return codes.get(
+        service, ("InternalFailure", "The request processing has failed because of an unknown error.", 500)
+    )
 
 
 def quota_code(service: str) -> str:

@@ -38,7 +38,7 @@ class Faults:
         self._store, self._ids = store, ids
 
     def add(self, spec: dict[str, Any]) -> dict[str, Any]:
-        """Add a fault {kind, service, operation, match, count, probability, delay_seconds}; ValueError names bad fields."""
+        """Add a fault {kind, service, operation, match, count, probability, delay_seconds}; ValueError: bad fields."""
         known = {"kind", "service", "operation", "match", "count", "probability", "delay_seconds"}
         bad = sorted(set(spec) - known)
         if bad or spec.get("kind") not in KINDS:

@@ -118,15 +118,39 @@ class Store:
         for fn in self.after_commit:
             fn()
 
+    @contextmanager
+    def savepoint(self) -> Iterator[None]:
+        """Like `transaction()`, but an exception undoes these writes also when an outer transaction goes on."""
+        if not self._depth:
+            with self.transaction():
+                yield
+            return
+        mark, name = len(self._undo), f"mark_{self._depth}"
+        self.db.execute(f"savepoint {name}")
+        self._depth += 1
+        try:
+            yield
+        except BaseException:
+            self.db.execute(f"rollback to {name}")
+            self._restore(mark)
+            raise
+        finally:
+            self._depth -= 1
+            self.db.execute(f"release {name}")
+
     def _rollback(self) -> None:
         self._depth = 0
         self.db.execute("rollback")
-        for kind, key, old in reversed(self._undo):
+        self._restore(0)
+
+    def _restore(self, mark: int) -> None:
+        """Put documents back as they were when the undo list was `mark` long."""
+        for kind, key, old in reversed(self._undo[mark:]):
             if old is None:
                 self._docs[kind].pop(key, None)
             else:
                 self._docs.setdefault(kind, {})[key] = old
-        self._undo = []
+        del self._undo[mark:]
         for fn in self.on_rollback:
             fn()
 

@@ -152,7 +152,7 @@ class Timers:
             due = self.next_due()
             delay = self._clock.wall_delay(due) if due is not None else None
             revision = self._clock.revision
-            waits = [asyncio.ensure_future(self._wake.wait())]
+            waits: list[asyncio.Future[object]] = [asyncio.ensure_future(self._wake.wait())]
             waits.append(asyncio.ensure_future(self._clock.wait_change(revision, 3600)))
             await asyncio.wait(waits, timeout=delay, return_when=asyncio.FIRST_COMPLETED)
             for task in waits:

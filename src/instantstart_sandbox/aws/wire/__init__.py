@@ -1,0 +1,1 @@
+"""The AWS wire, read from botocore's own service models: requests in, answers and errors out."""
