@@ -165,7 +165,8 @@ class Context:
     async def _end(
         self, attempt: int, state: str, *, request_ids: list[str] | None = None, error: ProblemError | None = None
     ) -> None:
-        ids = request_ids or ([error.problem.aws.request_id] if error and error.problem.aws else [])
+        failed = error.problem.aws.request_id if error and error.problem.aws else None
+        ids = request_ids or [failed or ""]
         async with self.db.write() as conn:
             await store.check_fence(conn, self.operation_id, self._conductor.lease.fence)
             await store.end_attempt(

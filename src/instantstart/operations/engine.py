@@ -81,7 +81,7 @@ class Engine:
             raise OPERATION_NOT_FOUND(f"There is no operation {operation_id}.")
         return operation_view(found, attempts, self.services.clock.time())
 
-    async def list(
+    async def page(
         self,
         *,
         cluster: str | None = None,

@@ -7,6 +7,7 @@ file lock, so a lease that is found belongs to a dead process and is taken at on
 from __future__ import annotations
 
 from sqlalchemy import select, update
+from sqlalchemy.ext.asyncio import AsyncConnection
 
 from instantstart.db.database import Database
 from instantstart.db.tables import lease
@@ -53,6 +54,6 @@ class Lease:
         async with self._db.write() as conn:
             await conn.execute(update(lease).where(where).values(owner=None, expires_wall=0.0))
 
-    async def _save(self, conn: store.AsyncConnection) -> None:
+    async def _save(self, conn: AsyncConnection) -> None:
         values = {"owner": self._owner, "fence": self.fence, "expires_wall": self._expires}
         await conn.execute(update(lease).where(lease.c.operation_id == self._operation_id).values(**values))

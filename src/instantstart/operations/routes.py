@@ -37,7 +37,7 @@ async def operation_list(
     cursor: Annotated[str | None, Query(description="`next_cursor` of the page before.")] = None,
 ) -> OperationList:
     """List operations, newest first."""
-    return await _engine(request).list(cluster=cluster, state=state, kind=kind, limit=limit, cursor=cursor)
+    return await _engine(request).page(cluster=cluster, state=state, kind=kind, limit=limit, cursor=cursor)
 
 
 @router.tool(

@@ -60,6 +60,9 @@ def _operations() -> None:
         sa.ForeignKeyConstraint(["operation_id"], ["operation.id"], name=op.f("fk_stage_operation_id")),
         sa.PrimaryKeyConstraint("operation_id", "name", name=op.f("pk_stage")),
     )
+
+
+def _sending() -> None:
     op.create_table(
         "attempt",
         sa.Column("id", sa.BigInteger().with_variant(sa.Integer(), "sqlite"), autoincrement=True, nullable=False),
@@ -183,6 +186,7 @@ def _clusters_and_access() -> None:
 
 def upgrade() -> None:
     _operations()
+    _sending()
     _records()
     _clusters_and_access()
 
