@@ -16,6 +16,8 @@ from instantstart.kube.errors import KubeProblem
 from instantstart.operations.stage import Done, Result, StageContext, Unchanged, Waiting, stage
 
 Doc = dict[str, Any]
+_SEEN_AFTER = 120.0
+"""Seconds within which every part of AWS sees a new role."""
 _MAKES = (
     "named iam:CreateRole",
     "absolute iam:UpdateAssumeRolePolicy",
@@ -37,6 +39,15 @@ _REMOVES = (
 async def ensure_identity(ctx: StageContext) -> Result:
     """The service account has exactly its rights. Outputs: role_arn, role_name, association_id ("" with irsa)."""
     identity = Identity.model_validate(ctx.params["identity"])
+    try:
+        return await _make_true(ctx, identity)
+    except AwsProblem as error:
+        if error.not_found and ctx.waited < _SEEN_AFTER:
+            return Waiting("IAM does not show the new role everywhere yet.", poll_after=5.0)
+        raise
+
+
+async def _make_true(ctx: StageContext, identity: Identity) -> Result:
     name = rules.role_name(ctx.params["tag"], ctx.services.aws.region, identity.key)
     trust = _trust(ctx, identity)
     role, changed = await _ensure_role(ctx, name, trust)
@@ -152,7 +163,7 @@ async def _bind(ctx: StageContext, identity: Identity, outputs: Doc) -> Result:
     except AwsProblem as error:
         if error.conflict:
             return Waiting("The association was there after all; looking again.", poll_after=3.0)
-        if error.says("role", "assume", "trust") and not error.transient and ctx.waited < 120:
+        if error.says("role", "assume", "trust") and not error.transient and ctx.waited < _SEEN_AFTER:
             return Waiting("EKS does not see the new role yet.", poll_after=5.0)
         raise
     return Done(outputs | {"association_id": answer["association"]["associationId"]})
