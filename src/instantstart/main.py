@@ -80,6 +80,7 @@ async def _parts(settings: Settings) -> AsyncIterator[Parts]:
         stack.push_async_callback(db.close)
         services = _services(settings, clock, db, folder.path / "helm")
         stack.push_async_callback(services.aws.close)
+        stack.push_async_callback(services.kube.close)
         accounts = Accounts(db)
         await accounts.ensure_admin(settings.admin_token or None)
         events = EventLog(db, clock)
