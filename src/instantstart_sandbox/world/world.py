@@ -20,7 +20,7 @@ class Account:
     account_id: str = "123456789012"
     region: str = "us-west-2"
     zones: tuple[str, ...] = ("us-west-2a", "us-west-2b", "us-west-2c", "us-west-2d")
-    zone_ids: tuple[str, ...] = ("usw2-az1", "usw2-az2", "usw2-az3", "usw2-az4")
+    zone_ids: tuple[str, ...] = ("usw2-az2", "usw2-az1", "usw2-az3", "usw2-az4")
     caller: str = "arn:aws:iam::123456789012:role/sandbox-admin"
     """The principal behind the credentials that `sandbox env` hands out, seen by STS as an assumed role."""
 
