@@ -92,7 +92,8 @@ async def _details(aws: AwsClients, vpc: VpcFacts | None) -> tuple[list[Doc], li
 
 
 def _cidrs(vpc: Doc) -> list[str]:
-    more = [b["CidrBlock"] for b in vpc.get("CidrBlockAssociationSet") or []]
+    blocks = vpc.get("CidrBlockAssociationSet") or []
+    more = [b["CidrBlock"] for b in blocks if b.get("CidrBlockState", {}).get("State") != "disassociated"]
     return list(dict.fromkeys([vpc["CidrBlock"], *more]))
 
 

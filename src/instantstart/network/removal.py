@@ -7,6 +7,7 @@ from typing import Any
 from instantstart.aws import ec2
 from instantstart.aws.absent import tags_of
 from instantstart.core.names import OWNER_TAG
+from instantstart.network.blocks import overlapping
 from instantstart.network.compute import CIDR_TAG
 from instantstart.network.plan import REMOVE_SUBNETS
 from instantstart.network.rules import COMPUTE_ROLE, DEDICATED_TAG
@@ -18,6 +19,7 @@ _EFFECTS = (
     "named ec2:DeleteNetworkInterface",
     "named ec2:DeleteSubnet",
     "named ec2:DeleteRouteTable",
+    "absolute ec2:DisassociateRouteTable",
     "absolute ec2:ModifyVpcEndpoint",
     "named ec2:DeleteVpcEndpoints",
     "absolute ec2:DisassociateVpcCidrBlock",
@@ -68,12 +70,18 @@ async def _free_interfaces(ctx: StageContext, subnets: list[str]) -> list[Doc]:
 
 
 async def _remove_table(ctx: StageContext, table: Doc) -> None:
-    """A route table, out of the S3 endpoint first."""
+    """A route table, away from its subnets and out of the S3 endpoint first."""
     name, aws = table["RouteTableId"], ctx.services.aws
-    if any(a.get("SubnetId") for a in table.get("Associations") or []):
-        remaining = [a["SubnetId"] for a in table["Associations"] if a.get("SubnetId")]
-        if await aws.pages("ec2", "describe_subnets", "Subnets", Filters=ec2.by(subnet_id=remaining)):
+    bound = [a for a in table.get("Associations") or [] if a.get("SubnetId")]
+    if bound:
+        using = ec2.by(subnet_id=[a["SubnetId"] for a in bound])
+        if await aws.pages("ec2", "describe_subnets", "Subnets", Filters=using):
             return  # a dedicated subnet goes on using it
+    for association in bound:
+        where = association["RouteTableAssociationId"]
+        await _remove(
+            ctx, "DisassociateRouteTable", where, "disassociate_route_table", effect="absolute", AssociationId=where
+        )
     for endpoint in await ec2.vpc_endpoints(aws, table["VpcId"]):
         if name in (endpoint.get("RouteTableIds") or []):
             where = endpoint["VpcEndpointId"]
@@ -106,6 +114,8 @@ async def _take_back_cidrs(ctx: StageContext) -> list[str]:
     for vpc in vpcs:
         for key in [k for k in tags_of(vpc.get("Tags")) if k.startswith(mark)]:
             cidr = key.removeprefix(mark)
+            if any(overlapping(cidr, [s["CidrBlock"]]) for s in await ec2.subnets(aws, vpc["VpcId"])):
+                continue  # somebody's subnet lies in it by now
             blocks = vpc.get("CidrBlockAssociationSet") or []
             for block in [b for b in blocks if b["CidrBlock"] == cidr]:
                 state = block.get("CidrBlockState", {}).get("State")
