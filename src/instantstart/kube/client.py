@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import builtins
 import ssl
 from collections.abc import Awaitable, Callable
 from typing import Any, Literal
@@ -55,22 +56,26 @@ class Kube:
 
     async def list(
         self, resource: str, namespace: str | None = None, labels: str | None = None, fields: str | None = None
-    ) -> list[Doc]:
+    ) -> builtins.list[Doc]:
         """Every object, by selectors; all namespaces when none is named. [] when the kind is not there."""
         try:
             kind = await self._kinds.resource(resource)
+            return await self._pages(kind.path(namespace), {"labelSelector": labels, "fieldSelector": fields})
         except KubeProblem as error:
             if error.not_found:
                 return []
             raise
-        params: Doc = {"limit": _PAGE, "labelSelector": labels, "fieldSelector": fields}
-        items: list[Doc] = []
+
+    async def _pages(self, path: str, selectors: Doc) -> builtins.list[Doc]:
+        params: Doc = {k: v for k, v in selectors.items() if v} | {"limit": _PAGE}
+        items: builtins.list[Doc] = []
         while True:
-            page = await self.request("GET", kind.path(namespace), params={k: v for k, v in params.items() if v})
+            page = await self.request("GET", path, params=params)
             items += page.get("items") or []
-            params["continue"] = (page.get("metadata") or {}).get("continue")
-            if not params["continue"]:
+            further = (page.get("metadata") or {}).get("continue")
+            if not further:
                 return items
+            params["continue"] = further
 
     async def apply(self, obj: Doc, *, force: bool = True) -> Doc:
         """Server-side apply as the field manager `instantstart`."""
