@@ -16,9 +16,11 @@ from instantstart_sandbox.aws.eks import Eks
 from instantstart_sandbox.aws.eks.parts import Parts
 from instantstart_sandbox.aws.front import Front
 from instantstart_sandbox.aws.identity import CallerIdentity
+from instantstart_sandbox.aws.moto_bridge import MotoBridge
 from instantstart_sandbox.aws.registry import ServiceApi
 from instantstart_sandbox.aws.sagemaker import SageMaker
 from instantstart_sandbox.aws.servicequotas import ServiceQuotas
+from instantstart_sandbox.aws.views import AwsViews
 from instantstart_sandbox.control import Control
 from instantstart_sandbox.inventory import count
 from instantstart_sandbox.kube.objects import KubeApi
@@ -61,7 +63,8 @@ class Sandbox:
         defaults.install(world)
         self.access = Access(world)
         self.kube = KubeApi(world)
-        self.bridge, self.views = _outside(world)
+        self.bridge = MotoBridge(world)
+        self.views = AwsViews(world, self.bridge)
         self.kube_app = ApiServer(world, self.kube, self.access.principal_of)
         parts = Parts(world, self.views, self.kube, f"{self.kube_url}/k8s", self.ca.ca_data)
         services: list[ServiceApi] = [
@@ -69,9 +72,7 @@ class Sandbox:
             ServiceQuotas(),
             Eks(parts),
             SageMaker(world, self.views, self.kube),
-            *_cloudformation(world, self.views),
         ]
-        _controllers(world, self.kube, self.views)
         self.front = Front(world, services, self.bridge, self.access)
         self.control = Control(world, lambda: count(self.world, self.views, self.kube), self.reset)
         self.aws_app = AwsApp(self.front, self.control)
@@ -126,31 +127,3 @@ def build(
     """A sandbox on a state folder. Port 0 takes a free one; the ports are bound here, served after `start()`."""
     state_dir.mkdir(parents=True, exist_ok=True)
     return Sandbox(state_dir, mode, speed, (listen(port), listen(kube_port)))
-
-
-def _outside(world: World) -> tuple[Any, Any]:
-    try:
-        from instantstart_sandbox.aws.moto_bridge import MotoBridge
-        from instantstart_sandbox.aws.views import AwsViews
-    except ImportError:
-        from instantstart_sandbox.aws.stub import StubViews
-
-        return None, StubViews(world)
-    bridge = MotoBridge(world)
-    return bridge, AwsViews(world, bridge)
-
-
-def _cloudformation(world: World, views: Any) -> list[Any]:
-    try:
-        from instantstart_sandbox.aws.cloudformation import CloudFormation
-    except ImportError:
-        return []
-    return [CloudFormation(world, views)]
-
-
-def _controllers(world: World, kube: KubeApi, views: Any) -> None:
-    try:
-        from instantstart_sandbox.controllers import install
-    except ImportError:
-        return
-    install(world, kube, views)

@@ -13,7 +13,7 @@ class AwsError(Exception):
         self.code, self.message, self.status, self.fields = code, message, status, fields
 
 
-class NotSimulated(AwsError):
+class NotSimulated(AwsError):  # noqa: N818 - it reads as what it says
     """The sandbox does not know the operation: said aloud, never answered with nothing."""
 
     def __init__(self, service: str, operation: str) -> None:

@@ -15,9 +15,11 @@ from instantstart_sandbox.aws.access import Access
 from instantstart_sandbox.aws.errors import AwsError, NotSimulated, throttling_code
 from instantstart_sandbox.aws.limits import Limits
 from instantstart_sandbox.aws.messages import WireRequest, WireResponse
+from instantstart_sandbox.aws.moto_bridge import SERVICES
 from instantstart_sandbox.aws.registry import CallContext, Handler, ServiceApi
 from instantstart_sandbox.aws.wire import parsing, shown, validation
 from instantstart_sandbox.aws.wire.models import (
+    CBOR,
     is_read,
     operation_model,
     operation_name,
@@ -58,7 +60,9 @@ class Call:
     def _parse(self) -> None:
         if self.model is None or self.shape is None:
             return
-        protocol = protocol_of(self.model)
+        protocol = protocol_of(self.model, self.request)
+        if protocol == CBOR:
+            return
         try:
             lenient = protocol == "rest-xml"
             parser = parsing.parse_rest_xml(self.shape, self.request) if lenient else None
@@ -77,13 +81,13 @@ class Call:
 
     def fail(self, error: AwsError) -> WireResponse:
         """The error as this service's protocol sends it."""
-        return failure(self.model, error, self.request_id, head=self.request.method == "HEAD")
+        return failure(self.model, error, self.request_id, self.request)
 
 
 class Front:
     """Serves every AWS call; `serve` answers None when the connection is to be dropped."""
 
-    def __init__(self, world: World, services: Iterable[ServiceApi], bridge: Bridge | None, access: Access) -> None:
+    def __init__(self, world: World, services: Iterable[ServiceApi], bridge: Bridge, access: Access) -> None:
         self.world, self.bridge, self.access = world, bridge, access
         self.services = {s.service: s for s in services}
         self.limits = Limits(world)
@@ -132,7 +136,7 @@ class Front:
     def _is_bridged(self, call: Call) -> bool:
         service = self.services.get(call.service)
         owned = service is not None and not getattr(service, "partial", False)
-        return not owned and self.bridge is not None and call.model is not None
+        return not owned and call.service in SERVICES
 
     def _own(self, call: Call, handler: Handler | None) -> tuple[WireResponse, bool]:
         if call.shape is None:
@@ -152,7 +156,6 @@ class Front:
         return answer(call.shape, result, call.request_id), applied
 
     def _bridged(self, call: Call) -> WireResponse:
-        assert self.bridge is not None
         try:
             with self.world.store.savepoint():
                 response = self.bridge.handle(call.request)

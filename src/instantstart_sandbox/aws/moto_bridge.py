@@ -29,6 +29,8 @@ _HOP = {"connection", "transfer-encoding", "server", "date", "content-length"}
 class MotoBridge:
     """Answers one request at a time; `handle` is synchronous and never reaches a network."""
 
+    services = SERVICES
+
     def __init__(self, world: World) -> None:
         self._world = world
         os.environ.setdefault("MOTO_ACCOUNT_ID", world.account.account_id)

@@ -87,7 +87,7 @@ def cluster_group(parts: Parts, name: str, vpc_id: str) -> str:
     """Make the security group that EKS gives every cluster; answers its id."""
     made = parts.outside.call(
         "ec2",
-        "CreateSecurityGroup",
+        "create_security_group",
         GroupName=f"eks-cluster-sg-{name}-{parts.world.ids.hex('', 8)}",
         Description="EKS created security group applied to ENI that is attached to EKS Control Plane master nodes.",
         VpcId=vpc_id,
@@ -100,7 +100,7 @@ def remove_cluster_group(parts: Parts, doc: Doc) -> None:
     group_id = doc["resourcesVpcConfig"].get("clusterSecurityGroupId")
     if group_id and parts.outside.security_group(group_id):
         try:
-            parts.outside.call("ec2", "DeleteSecurityGroup", GroupId=group_id)
+            parts.outside.call("ec2", "delete_security_group", GroupId=group_id)
         except AwsError:
             return
 

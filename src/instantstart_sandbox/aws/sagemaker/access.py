@@ -16,7 +16,7 @@ def _service_role(parts: Parts) -> str:
     """The service-linked role's ARN; made at its first use, and it stays."""
     if parts.outside.role(_ROLE) is None:
         try:
-            parts.outside.call("iam", "CreateServiceLinkedRole", AWSServiceName=_SERVICE)
+            parts.outside.call("iam", "create_service_linked_role", AWSServiceName=_SERVICE)
         except AwsError:  # another cluster's first use
             pass
     return f"arn:aws:iam::{parts.world.account.account_id}:role/aws-service-role/{_SERVICE}/{_ROLE}"

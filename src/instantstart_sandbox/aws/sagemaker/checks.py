@@ -5,10 +5,10 @@ from __future__ import annotations
 from typing import Any
 
 from instantstart_sandbox import defaults
+from instantstart_sandbox.aws.instance_facts import facts_of
 from instantstart_sandbox.aws.outside import trusts
 from instantstart_sandbox.aws.sagemaker import plans
 from instantstart_sandbox.aws.sagemaker.parts import CLUSTER, Doc, Parts, invalid, is_continuous, refuse
-from instantstart_sandbox.controllers.sizes import size_of
 
 _LIMIT = (
     "The account-level service limit '{name}' is {limit} Instances, with current utilization of {used} Instances and "
@@ -175,7 +175,7 @@ def is_accelerated(instance_type: str) -> bool:
 
 
 def _has_efa(types: list[str]) -> bool:
-    return all(size_of(t).efas > 0 for t in types)
+    return all(facts_of(t).efas > 0 for t in types)
 
 
 def quotas(parts: Parts, wanted: list[tuple[Doc, int]], cluster: str) -> None:

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from urllib.parse import urlsplit
 
+from instantstart_sandbox.aws.instance_facts import facts_of
 from instantstart_sandbox.aws.outside import trusts
 from instantstart_sandbox.aws.sagemaker.parts import Doc, Parts
-from instantstart_sandbox.controllers.sizes import size_of
 
 SCRIPTS_FAILED = (
     "Lifecycle scripts did not run successfully. Ensure the scripts exist in provided S3 path, are accessible, and run "
@@ -21,7 +21,7 @@ NO_ROLE = "The execution role {role} does not have permission to perform {action
 
 def network_fault(parts: Parts, node: Doc, groups: list[str]) -> str | None:
     """EFA needs rules for all traffic from and to a security group of the node itself, in both directions."""
-    if size_of(node["instance_type"]).efas == 0:
+    if facts_of(node["instance_type"]).efas == 0:
         return None
     for group_id in groups:
         group = parts.outside.security_group(group_id)

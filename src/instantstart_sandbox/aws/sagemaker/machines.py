@@ -6,9 +6,9 @@ from dataclasses import dataclass
 
 from instantstart_sandbox import defaults
 from instantstart_sandbox.aws.errors import AwsError
+from instantstart_sandbox.aws.instance_facts import facts_of
 from instantstart_sandbox.aws.sagemaker import plans
 from instantstart_sandbox.aws.sagemaker.parts import NODE, Doc, Parts, live
-from instantstart_sandbox.controllers.sizes import size_of
 
 NO_CAPACITY = "We currently do not have sufficient capacity to launch new {kind} instances. Please try again."
 NO_ADDRESS = "Insufficient free addresses in subnet {subnet} to launch {kind} instances."
@@ -81,9 +81,9 @@ def _of_plan(parts: Parts, plan: Doc) -> int:
 
 def addresses(kind: str, spec: Doc) -> int:
     """Addresses that a node takes from its subnet: its pods', and with `efa` one for each further card."""
-    size = size_of(kind)
+    facts = facts_of(kind)
     mode = (spec.get("NetworkInterface") or {}).get("InterfaceType", "efa")
-    return size.max_pods + 1 + (max(0, size.efas - 1) if mode == "efa" else 0)
+    return facts.pod_addresses + (max(0, facts.efas - 1) if mode == "efa" else 0)
 
 
 def _promised(parts: Parts, subnet_id: str) -> int:

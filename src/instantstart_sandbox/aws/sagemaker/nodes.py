@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 from instantstart_sandbox.aws.paging import page
@@ -44,7 +45,7 @@ class Nodes:
         logical = bool(params.get("IncludeNodeLogicalIds"))
         return {"ClusterNodeSummaries": [shapes.node_summary(n, logical=logical) for n in items], "NextToken": token}
 
-    def describe(self, _ctx: CallContext, params: Params) -> dict[str, Any]:
+    def describe(self, _ctx: CallContext, params: Params) -> dict[str, Any]:  # noqa: RET503 - refuse() raises
         """One node by instance id or logical id."""
         cluster = self.parts.cluster(params["ClusterName"])
         if bool(params.get("NodeId")) == bool(params.get("NodeLogicalId")):
@@ -131,7 +132,7 @@ class Nodes:
             )
         return answer
 
-    def _add(self, cluster: Doc, wanted: list[Doc]) -> dict[str, Any]:
+    def _add(self, cluster: Doc, wanted: Sequence[Doc]) -> dict[str, Any]:
         name, answer = cluster["ClusterName"], {"Successful": [], "Failed": []}  # type: ignore[var-annotated]
         possible = []
         for add in wanted:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 from instantstart_sandbox.aws.paging import page
@@ -111,7 +112,7 @@ class Plans:
         return {"TrainingPlanOfferings": found}
 
     def _offering(
-        self, kind: str, zone: str, count: int, start: float, hours: int, targets: list[str]
+        self, kind: str, zone: str, count: int, start: float, hours: int, targets: Sequence[str]
     ) -> dict[str, Any]:
         position = self.world.account.zones.index(zone)
         model = kind.removeprefix("ml.").replace(".", "-")

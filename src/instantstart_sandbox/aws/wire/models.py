@@ -22,6 +22,7 @@ _NAMES = {
     "aps": "amp",
 }
 """Signing names that differ from botocore's service names."""
+CBOR = "rpc-v2-cbor"
 
 
 @lru_cache(maxsize=64)
@@ -38,9 +39,11 @@ def botocore_name(signing_name: str) -> str:
     return _NAMES.get(signing_name, signing_name)
 
 
-def protocol_of(model: ServiceModel) -> str:
-    """The protocol clients of this botocore speak with the service."""
-    return str(model.metadata.get("protocol", "json"))
+def protocol_of(model: ServiceModel, request: WireRequest | None = None) -> str:
+    """The protocol of a request, else the one in which botocore speaks with the service."""
+    if request is not None and request.headers.get("smithy-protocol") == CBOR:
+        return CBOR
+    return str(model.resolved_protocol)
 
 
 @dataclass(frozen=True)
@@ -78,7 +81,7 @@ def _route(model: ServiceModel, name: str) -> Route:
     shape = operation.input_shape
     queries, headers = [], []
     for member in (shape.required_members if shape else []) or []:
-        where = shape.members[member].serialization  # type: ignore[union-attr]
+        where = shape.members[member].serialization
         if where.get("location") == "querystring":
             queries.append(where["name"])
         elif where.get("location") == "header":
@@ -119,12 +122,12 @@ def form_of(request: WireRequest) -> dict[str, str]:
 
 def operation_name(model: ServiceModel, request: WireRequest) -> str:
     """The operation a request asks for; "" when it cannot be told."""
-    protocol = protocol_of(model)
+    protocol = protocol_of(model, request)
     if protocol == "json":
         return request.headers.get("x-amz-target", "").rpartition(".")[2]
     if protocol in ("query", "ec2"):
         return form_of(request).get("Action", "")
-    if protocol == "smithy-rpc-v2-cbor":
+    if protocol == CBOR:
         return request.path.rpartition("/operation/")[2]
     found = match_route(model.service_name, request)
     return found[0].operation if found else ""

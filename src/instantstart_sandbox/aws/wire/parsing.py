@@ -67,7 +67,7 @@ def _from_query(params: Params, name: str, member: Shape, query: dict[str, list[
     if wire in query:
         values = query[wire]
         is_list = isinstance(member, ListShape)
-        params[name] = [_text(member.member, v, name) for v in values] if is_list else _text(member, values[-1], name)  # type: ignore[attr-defined]
+        params[name] = [_text(member.member, v, name) for v in values] if is_list else _text(member, values[-1], name)
 
 
 def _json_body(request: WireRequest) -> dict[str, Any]:

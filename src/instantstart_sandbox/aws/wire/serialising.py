@@ -12,12 +12,12 @@ import orjson
 from botocore.model import ListShape, MapShape, OperationModel, ServiceModel, Shape, StructureShape
 
 from instantstart_sandbox.aws.errors import AwsError
-from instantstart_sandbox.aws.messages import WireResponse
+from instantstart_sandbox.aws.messages import WireRequest, WireResponse
 from instantstart_sandbox.aws.wire import cbor
-from instantstart_sandbox.aws.wire.models import error_shape, protocol_of
+from instantstart_sandbox.aws.wire.models import CBOR, error_shape, protocol_of
 
 
-class BadAnswer(TypeError):
+class BadAnswer(TypeError):  # noqa: N818 - it reads as what it says
     """A handler answered something that its operation's output shape does not have."""
 
 
@@ -120,9 +120,9 @@ def _plain(shape: Shape, value: Any) -> str:
     return base64.b64encode(value).decode() if shape.type_name == "blob" else str(value)
 
 
-def failure(model: ServiceModel | None, error: AwsError, request_id: str, *, head: bool = False) -> WireResponse:
-    """An error in the shape of the service's protocol (JSON when there is no such service)."""
-    protocol = protocol_of(model) if model is not None else "json"
+def failure(model: ServiceModel | None, error: AwsError, request_id: str, request: WireRequest) -> WireResponse:
+    """An error in the shape of the request's protocol (JSON when there is no such service)."""
+    protocol = protocol_of(model, request) if model is not None else "json"
     shape = error_shape(model, error.code) if model is not None else None
     status = error.status or (shape.metadata.get("error", {}).get("httpStatusCode") if shape else None) or 400
     if protocol == "query":
@@ -133,14 +133,12 @@ def failure(model: ServiceModel | None, error: AwsError, request_id: str, *, hea
         return WireResponse(status, _headers("text/xml;charset=UTF-8", request_id), text.encode())
     if protocol == "rest-xml":
         inner = f"<Code>{escape(error.code)}</Code><Message>{escape(error.message)}</Message>"
-        text = "" if head else f"<Error>{inner}<RequestId>{request_id}</RequestId></Error>"
+        text = "" if request.method == "HEAD" else f"<Error>{inner}<RequestId>{request_id}</RequestId></Error>"
         headers = {**_headers("application/xml", request_id), "x-amz-request-id": request_id}
         return WireResponse(status, headers, text.encode())
-    if protocol == "smithy-rpc-v2-cbor":
+    if protocol == CBOR:
         body = cbor.encode({"__type": error.code, "message": error.message})
-        return WireResponse(
-            status, {**_headers("application/cbor", request_id), "smithy-protocol": "rpc-v2-cbor"}, body
-        )
+        return WireResponse(status, {**_headers("application/cbor", request_id), "smithy-protocol": CBOR}, body)
     return _json_failure(protocol, error, shape, status, request_id)
 
 
