@@ -9,12 +9,14 @@ from collections.abc import Awaitable, Callable, MutableMapping
 from pathlib import Path
 from typing import Any
 
+from botocore.model import OperationModel
+
 from instantstart_sandbox import defaults
 from instantstart_sandbox.app import AwsApp
 from instantstart_sandbox.aws.access import Access
 from instantstart_sandbox.aws.eks import Eks
 from instantstart_sandbox.aws.eks.parts import Parts
-from instantstart_sandbox.aws.front import Front
+from instantstart_sandbox.aws.front import Check, Front
 from instantstart_sandbox.aws.identity import CallerIdentity
 from instantstart_sandbox.aws.moto_bridge import MotoBridge
 from instantstart_sandbox.aws.registry import ServiceApi
@@ -46,6 +48,7 @@ class Sandbox:
         self.ca: CaFiles = ensure_ca(state_dir)
         self._timers: asyncio.Task[None] | None = None
         self._servers: list[Server] = []
+        self.answer_check: Check | None = None
         self._build(World(state_dir, mode=mode, speed=speed))
 
     @property
@@ -73,9 +76,13 @@ class Sandbox:
             Eks(parts),
             SageMaker(world, self.views, self.kube),
         ]
-        self.front = Front(world, services, self.bridge, self.access)
+        self.front = Front(world, services, self.bridge, self.access, self._checked)
         self.control = Control(world, lambda: count(self.world, self.views, self.kube), self.reset)
         self.aws_app = AwsApp(self.front, self.control)
+
+    def _checked(self, operation: OperationModel, result: dict[str, Any]) -> None:
+        if self.answer_check is not None:
+            self.answer_check(operation, result)
 
     async def start(self) -> None:
         """Serve both ports and let time pass. Answers when both listen."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import base64
 import logging
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from typing import Any, Protocol
 
 import orjson
@@ -33,6 +33,8 @@ log = logging.getLogger("sandbox.aws")
 APPLIED = "x-sandbox-applied"
 """A header with which a bridged service may say "false": the call succeeded and changed nothing. Not sent on."""
 _LATE = "aws.late-request"
+Check = Callable[[OperationModel, dict[str, Any]], None]
+"""Called with every answer of our own services before it is sent: tests hold answers to their shapes with it."""
 
 
 class Bridge(Protocol):
@@ -87,8 +89,15 @@ class Call:
 class Front:
     """Serves every AWS call; `serve` answers None when the connection is to be dropped."""
 
-    def __init__(self, world: World, services: Iterable[ServiceApi], bridge: Bridge, access: Access) -> None:
-        self.world, self.bridge, self.access = world, bridge, access
+    def __init__(
+        self,
+        world: World,
+        services: Iterable[ServiceApi],
+        bridge: Bridge,
+        access: Access,
+        check: Check | None = None,
+    ) -> None:
+        self.world, self.bridge, self.access, self.check = world, bridge, access, check
         self.services = {s.service: s for s in services}
         self.limits = Limits(world)
         world.timers.on(_LATE, self._late)
@@ -152,6 +161,8 @@ class Front:
         region = call.request.region or self.world.account.region
         ctx = CallContext(self.world, principal, region, call.request_id, call.service, call.operation)
         result = handler(ctx, call.params)
+        if self.check is not None:
+            self.check(call.shape, result)
         applied = not call.reads if ctx.applied is None else ctx.applied
         return answer(call.shape, result, call.request_id), applied
 

@@ -11,6 +11,8 @@ from instantstart_sandbox.aws.sagemaker.nodes import Nodes
 from instantstart_sandbox.aws.sagemaker.parts import Parts
 from instantstart_sandbox.aws.sagemaker.plans import Plans
 from instantstart_sandbox.aws.sagemaker.settling import Settling
+from instantstart_sandbox.aws.sagemaker.tags import Tags
+from instantstart_sandbox.aws.sagemaker.updates import Updates
 from instantstart_sandbox.kube.objects import KubeApi
 from instantstart_sandbox.world import World
 
@@ -26,5 +28,6 @@ class SageMaker:
         fleet = Fleet(parts, events)
         Settling(parts, events, fleet)
         self.operations: dict[str, Handler] = {}
-        for part in (events, Plans(parts), Clusters(parts, events, fleet), Nodes(parts, fleet)):
+        clusters, updates = Clusters(parts, events, fleet), Updates(parts, events, fleet)
+        for part in (events, Plans(parts), clusters, updates, Nodes(parts, fleet), Tags(parts)):
             self.operations.update(part.operations)
