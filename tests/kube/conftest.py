@@ -60,6 +60,8 @@ async def _create(made: Cluster) -> None:
         '"Action":"sts:AssumeRole"}]}'
     )
     role = (await aws.call("iam", "create_role", RoleName="eks", AssumeRolePolicyDocument=trust))["Role"]["Arn"]
+    rights = '{"Version":"2012-10-17","Statement":[{"Effect":"Allow","Action":"*","Resource":"*"}]}'
+    await aws.call("iam", "put_role_policy", RoleName="eks", PolicyName="all", PolicyDocument=rights)
     await made.advance(30)
     await eks.create_cluster(
         aws,

@@ -24,7 +24,7 @@ class KubeClusters:
         self._locks: dict[str, asyncio.Lock] = {}
 
     async def get(self, eks_cluster: str) -> Kube:
-        """A client for this EKS cluster. Raises KubeProblem: not found; transient while it has no address yet."""
+        """A client for this EKS cluster. Raises KubeProblem: not found, or transient while it is being created."""
         async with self._locks.setdefault(eks_cluster, asyncio.Lock()):
             kube = self._kept.get(eks_cluster)
             if kube is None or kube.broken:
@@ -49,7 +49,7 @@ class KubeClusters:
         endpoint, data = found.get("endpoint"), (found.get("certificateAuthority") or {}).get("data")
         if not endpoint:
             detail = f"The EKS cluster {eks_cluster} is {found.get('status')} and has no address yet."
-            raise KubeProblem(KUBE_UNAVAILABLE(detail, transient=True))
+            raise KubeProblem(KUBE_UNAVAILABLE(detail, transient=found.get("status") in ("CREATING", "PENDING")))
         ca = base64.b64decode(data).decode() if data else None
         kept = self._kept.get(eks_cluster)
         if kept is not None and (kept.server, kept.ca) == (endpoint.rstrip("/"), ca):
