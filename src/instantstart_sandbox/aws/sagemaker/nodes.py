@@ -45,7 +45,7 @@ class Nodes:
         logical = bool(params.get("IncludeNodeLogicalIds"))
         return {"ClusterNodeSummaries": [shapes.node_summary(n, logical=logical) for n in items], "NextToken": token}
 
-    def describe(self, _ctx: CallContext, params: Params) -> dict[str, Any]:  # noqa: RET503 - refuse() raises
+    def describe(self, _ctx: CallContext, params: Params) -> dict[str, Any]:
         """One node by instance id or logical id."""
         cluster = self.parts.cluster(params["ClusterName"])
         if bool(params.get("NodeId")) == bool(params.get("NodeLogicalId")):
