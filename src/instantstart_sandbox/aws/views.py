@@ -132,6 +132,11 @@ class AwsViews:
         document: Doc = found["PolicyVersion"]["Document"]
         return document
 
+    def oidc_provider(self, arn: str) -> Doc | None:
+        """{arn, url, clients} of an OpenID Connect provider, or None."""
+        found = self._found("iam", "get_open_id_connect_provider", OpenIDConnectProviderArn=arn)
+        return None if found is None else {"arn": arn, "url": found["Url"], "clients": found["ClientIDList"]}
+
     # -- s3
 
     def bucket(self, name: str) -> Doc | None:

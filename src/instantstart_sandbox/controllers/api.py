@@ -22,7 +22,7 @@ class AwsFacts(Protocol):
     def bucket(self, name: str) -> Obj | None:
         """{name, region, owner}, or None."""
 
-    def put_object(self, bucket: str, key: str, body: bytes) -> Any:
+    def put_object(self, bucket: str, key: str, content: bytes) -> Any:
         """Write an object."""
 
     def get_object(self, bucket: str, key: str) -> bytes | None:

@@ -13,6 +13,7 @@ from instantstart_sandbox.kube.canonical import empty_copy
 
 Obj = dict[str, Any]
 _STATUS_SECONDS = 1.0
+_TEMPLATES = 200
 HASH = "controller-revision-hash"
 _EXISTS = (
     ("node.kubernetes.io/not-ready", "NoExecute"),
@@ -39,9 +40,8 @@ def daemon_template(owner: Obj) -> Obj:
     return found
 
 
-def pin(template: Obj, node: str) -> Obj:
-    """The template for one node: required affinity to its name, together with what the template asks."""
-    spec = dict(template["spec"])
+def pinned(spec: Obj, node: str) -> Obj:
+    """The affinity for one node: required to its name, together with what the template asks."""
     affinity = dict(spec.get("affinity") or {})
     near = dict(affinity.get("nodeAffinity") or {})
     field = [{"key": "metadata.name", "operator": "In", "values": [node]}]
@@ -49,7 +49,7 @@ def pin(template: Obj, node: str) -> Obj:
     terms = (near.get(required) or {}).get("nodeSelectorTerms") or [{}]
     near[required] = {"nodeSelectorTerms": [{**t, "matchFields": field} for t in terms]}
     affinity["nodeAffinity"] = near
-    return {**template, "spec": {**spec, "affinity": affinity}}
+    return affinity
 
 
 class DaemonSets:
@@ -60,6 +60,7 @@ class DaemonSets:
 
     def __init__(self, plane: Plane) -> None:
         self.plane, self.world, self.kube = plane, plane.world, plane.kube
+        self._templates: dict[tuple[str, int], Obj] = {}
         self.world.work.on("kube.daemonset", self._sync)
         self.world.work.on("kube.daemon", self._node)
         self.world.work.on("kube.daemonset.status", self._status_work)
@@ -110,6 +111,15 @@ class DaemonSets:
             self.world.work.enqueue("kube.daemon", f"{key}/{node['metadata']['name']}")
         self.world.work.enqueue("kube.daemonset.status", key)
 
+    def _template(self, owner: Obj) -> Obj:
+        key = (owner["metadata"]["uid"], owner["metadata"].get("generation", 1))
+        found = self._templates.get(key)
+        if found is None:
+            if len(self._templates) > _TEMPLATES:
+                self._templates.clear()
+            found = self._templates[key] = daemon_template(owner)
+        return found
+
     def _node(self, key: str) -> None:
         head, _, node_name = key.rpartition("/")
         cluster, namespace, name = split(head)
@@ -117,7 +127,7 @@ class DaemonSets:
         node = self.kube.get(cluster, "nodes", None, node_name)
         if owner is None or node is None or "deletionTimestamp" in owner["metadata"]:
             return
-        template = daemon_template(owner)
+        template = self._template(owner)
         runs, stays = fits(template["spec"], node)
         here = self.plane.index.of(cluster).daemons.get((owner["metadata"]["uid"], node_name), {})
         pods = [here[k] for k in sorted(here)]
@@ -127,7 +137,8 @@ class DaemonSets:
                 delete_pod(self.plane, cluster, owner, pod, self.component)
         if runs and not live and not any("deletionTimestamp" in p["metadata"] for p in pods):
             labels = {HASH: template_hash(owner["spec"]["template"], 9), "pod-template-generation": _generation(owner)}
-            create_pod(self.plane, cluster, owner, pin(template, node_name), self.component, **labels)
+            affinity = pinned(template["spec"], node_name)
+            create_pod(self.plane, cluster, owner, template, self.component, affinity=affinity, labels=labels)
         elif live and not stays:
             for pod in live:
                 delete_pod(self.plane, cluster, owner, pod, self.component)
@@ -139,7 +150,7 @@ class DaemonSets:
         owner = self.kube.get(cluster, self.resource, namespace, name)
         if owner is None:
             return
-        spec = daemon_template(owner)["spec"]
+        spec = self._template(owner)["spec"]
         nodes = self.kube.list(cluster, "nodes")
         wanted = {n["metadata"]["name"] for n in nodes if fits(spec, n)[0]}
         pods = [

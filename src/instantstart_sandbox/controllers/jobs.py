@@ -175,7 +175,7 @@ class Jobs:
             value = {"fieldRef": {"apiVersion": "v1", "fieldPath": f"metadata.labels['{_INDEX}']"}}
             container["env"] = [*(container.get("env") or []), {"name": "JOB_COMPLETION_INDEX", "valueFrom": value}]
         name = f"{job['metadata']['name']}-{index}-{self.world.ids.text(5)}"
-        return create_pod(self.plane, cluster, job, template, self.component, name=name, **{_INDEX: str(index)})
+        return create_pod(self.plane, cluster, job, template, self.component, name=name, labels={_INDEX: str(index)})
 
     def _suspend(self, cluster: str, job: Obj, active: list[Obj]) -> None:
         for pod in active:

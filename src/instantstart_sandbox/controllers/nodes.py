@@ -139,7 +139,10 @@ class Nodes:
             if name not in wanted:
                 own.pop(name, None)
         held = own.get(shape.HEALTH)
+        checked = own.get(shape.DEEP_CHECK)
         own |= wanted
+        if checked == "InProgress" and shape.DEEP_CHECK not in wanted:
+            own[shape.DEEP_CHECK] = "Passed"
         if held and held.startswith("UnschedulablePending"):
             own[shape.HEALTH] = held
         group = shape.group_taints(doc)

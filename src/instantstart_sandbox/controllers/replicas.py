@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
+
+import orjson
 
 from instantstart_sandbox.controllers.index import finished
 from instantstart_sandbox.controllers.plane import Plane, controller_of, join, owner_reference, pod_ready, split
@@ -11,34 +14,58 @@ from instantstart_sandbox.kube.objects import ApiError
 
 Obj = dict[str, Any]
 _BURST = 500
+_TEMPLATES = 500
 _RETRY_SECONDS = 10.0
 _STATUS_SECONDS = 1.0
 LARGE = 20
 
 
+_ready_made: dict[bytes, bytes] = {}
+
+
+def _pod_of(plane: Plane, cluster: str, template: Obj) -> Obj:
+    """A pod in normal form from a template; each template is brought into normal form once."""
+    key = orjson.dumps(template)
+    made = _ready_made.get(key)
+    if made is None:
+        engine = plane.kube.engine
+        kind = engine.kind_of(engine.cluster(cluster), "pods")
+        given = {"metadata": template.get("metadata") or {}, "spec": empty_copy(template["spec"])}
+        if len(_ready_made) >= _TEMPLATES:
+            _ready_made.clear()
+        made = _ready_made[key] = orjson.dumps(engine.normal(kind, given))
+    found: Obj = orjson.loads(made)
+    return found
+
+
 def create_pod(
-    plane: Plane, cluster: str, owner: Obj, template: Obj, component: str, *, name: str = "", **labels: str
+    plane: Plane,
+    cluster: str,
+    owner: Obj,
+    template: Obj,
+    component: str,
+    *,
+    name: str = "",
+    affinity: Obj | None = None,
+    labels: Mapping[str, str] | None = None,
 ) -> Obj | None:
     """Create a pod of an owner from a template, with an event; None, and an event, when the API server refuses."""
     meta = owner["metadata"]
-    given = template.get("metadata") or {}
-    pod: Obj = {
-        "metadata": {
-            "namespace": meta["namespace"],
-            "labels": {**(given.get("labels") or {}), **labels},
-            "annotations": dict(given.get("annotations") or {}),
-            "ownerReferences": [owner_reference(owner)],
-        },
-        "spec": empty_copy(template["spec"]),
-    }
-    if not pod["metadata"]["annotations"]:
-        del pod["metadata"]["annotations"]
+    pod = _pod_of(plane, cluster, template)
+    own = pod["metadata"]
+    own["namespace"], own["ownerReferences"] = meta["namespace"], [owner_reference(owner)]
+    own["labels"] = {**(own.get("labels") or {}), **(labels or {})}
+    if affinity is not None:
+        pod["spec"]["affinity"] = affinity
     if name:
-        pod["metadata"]["name"] = name
+        own["name"] = name
     else:
-        pod["metadata"]["generateName"] = f"{meta['name']}-"
+        own["generateName"] = f"{meta['name']}-"
+    engine = plane.kube.engine
     try:
-        made = plane.kube.create(cluster, "pods", pod)
+        with plane.world.store.transaction():
+            state = engine.cluster(cluster)
+            made = engine.create(state, engine.kind_of(state, "pods"), pod, trusted=True)
     except ApiError as error:
         if error.code == 409:
             return None

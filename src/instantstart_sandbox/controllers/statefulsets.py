@@ -80,7 +80,7 @@ class StatefulSets:
             "statefulset.kubernetes.io/pod-name": name,
             "apps.kubernetes.io/pod-index": str(ordinal),
         }
-        create_pod(self.plane, cluster, owner, template, self.component, name=name, **labels)
+        create_pod(self.plane, cluster, owner, template, self.component, name=name, labels=labels)
 
     def _shrink(self, cluster: str, owner: Obj, pods: dict[int, Obj], wanted: int, parallel: bool) -> None:
         for ordinal in sorted((o for o in pods if o >= wanted), reverse=True):

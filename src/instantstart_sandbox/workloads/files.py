@@ -16,7 +16,7 @@ class Objects(Protocol):
     def role_can(self, role_name: str, action: str, resource: str) -> bool:
         """Whether a role may do an action."""
 
-    def put_object(self, bucket: str, key: str, body: bytes) -> Any:
+    def put_object(self, bucket: str, key: str, content: bytes) -> Any:
         """Write."""
 
     def get_object(self, bucket: str, key: str) -> bytes | None:

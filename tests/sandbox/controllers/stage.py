@@ -46,8 +46,8 @@ class FewFacts:
     def bucket(self, name: str) -> Obj | None:
         return self.buckets.get(name)
 
-    def put_object(self, bucket: str, key: str, body: bytes) -> Any:
-        self.objects[bucket, key] = body
+    def put_object(self, bucket: str, key: str, content: bytes) -> Any:
+        self.objects[bucket, key] = content
         self.written.append(key)
 
     def get_object(self, bucket: str, key: str) -> bytes | None:
