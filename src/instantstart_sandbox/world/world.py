@@ -15,7 +15,7 @@ from instantstart_sandbox.world.timers import Timers, Work
 
 @dataclass(frozen=True)
 class Account:
-    """The account and region the world plays. Zone names pair with zone ids by position."""
+    """The account and region the world plays. Zone names pair with zone ids by position, as EC2 tells them here."""
 
     account_id: str = "123456789012"
     region: str = "us-west-2"
