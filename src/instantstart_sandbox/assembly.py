@@ -24,6 +24,7 @@ from instantstart_sandbox.aws.sagemaker import SageMaker
 from instantstart_sandbox.aws.servicequotas import ServiceQuotas
 from instantstart_sandbox.aws.views import AwsViews
 from instantstart_sandbox.control import Control
+from instantstart_sandbox.controllers import install
 from instantstart_sandbox.inventory import count
 from instantstart_sandbox.kube.objects import KubeApi
 from instantstart_sandbox.kube.server import ApiServer
@@ -76,6 +77,7 @@ class Sandbox:
             Eks(parts),
             SageMaker(world, self.views, self.kube),
         ]
+        self.controllers = install(world, self.kube, self.views)
         self.front = Front(world, services, self.bridge, self.access, self._checked)
         self.control = Control(world, lambda: count(self.world, self.views, self.kube), self.reset)
         self.aws_app = AwsApp(self.front, self.control)
