@@ -78,7 +78,7 @@ async def test_a_defect_says_nothing(service: Running, monkeypatch: pytest.Monke
     async def broken(**_: Any) -> Any:
         raise RuntimeError("the secret reason")
 
-    monkeypatch.setattr(service.parts.engine, "list", broken)
+    monkeypatch.setattr(service.parts.engine, "page", broken)
     async with service.client() as client:
         answer = await client.get("/api/v1/operations")
     assert (answer.status_code, answer.json()["code"]) == (500, "internal")
