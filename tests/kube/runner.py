@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import asyncio
 import itertools
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -16,6 +18,7 @@ from instantstart.events.log import EventLog
 from instantstart.kube.helm import Helm
 from instantstart.operations.engine import Engine
 from instantstart.operations.schema import OperationView
+from instantstart.operations.seams import AbortedError, Seams
 from instantstart.operations.services import Options, Services
 from instantstart.operations.submit import Wish
 from tests.kube.conftest import Cluster
@@ -31,7 +34,7 @@ class Runner:
         self._numbers = itertools.count(1)
         self._seen = 0
 
-    async def start(self) -> None:
+    async def start(self, seams: Seams | None = None) -> None:
         self.client = httpx2.AsyncClient(trust_env=False, base_url=self.cluster.sandbox.url)
         self.clock = FollowedClock(await self._reading())
         self.db = Database(sqlite_url(self._folder / "engine.sqlite"))
@@ -40,7 +43,7 @@ class Runner:
         self.services = Services(
             made.aws, made.clusters, self._helm, self.clock, self.db, Options(region=made.aws.region)
         )
-        self.engine = Engine(self.services, EventLog(self.db, self.clock))
+        self.engine = Engine(self.services, EventLog(self.db, self.clock), seams)
         await self.engine.start()
 
     async def stop(self) -> None:
@@ -50,11 +53,45 @@ class Runner:
 
     async def run(self, *specs: StageSpec, tries: int = 200) -> OperationView:
         """The operation when nothing of it runs any more."""
+        return await self._until((await self._submit(specs)).id, tries)
+
+    async def run_killed(self, number: int, *specs: StageSpec) -> tuple[OperationView, str | None]:
+        """Run, but stop as kill -9 does at seam `number`, then start again; which seam it was, None past the last."""
+        seen: list[str] = []
+        armed = [True]
+
+        def hook(point: str, stage: str, effect: str) -> None:
+            seen.append(f"{point} {stage} {effect}")
+            if len(seen) == number and armed:
+                raise AbortedError
+
+        await self.stop()
+        await self.start(Seams(hook))
+        view = await self._submit(specs)
+        aborted = asyncio.create_task(self.engine.aborted.wait())
+        ended = asyncio.create_task(self._until(view.id, 200))
+        await asyncio.wait({aborted, ended}, return_when=asyncio.FIRST_COMPLETED)
+        if ended.done():
+            aborted.cancel()
+            armed.clear()
+            return ended.result(), None
+        ended.cancel()
+        await asyncio.gather(ended, return_exceptions=True)
+        for task in list(self.engine._tasks.values()):
+            task.cancel()
+        await self.db.close()
+        await self.client.aclose()
+        await self.start()
+        return await self._until(view.id, 200), seen[number - 1]
+
+    async def _submit(self, specs: Sequence[StageSpec]) -> OperationView:
         wish = Wish("test", "demo", "Test", {"n": next(self._numbers)}, ("cluster/demo",), "cluster_get_status")
         plan = Plan(kind="test", cluster="demo", summary="", stages=list(specs))
-        view = await self.engine.submit(wish, plan, CALLER)
+        return await self.engine.submit(wish, plan, CALLER)
+
+    async def _until(self, operation_id: str, tries: int) -> OperationView:
         for _ in range(tries):
-            waited = await self.engine.wait(view.id, 0.05)
+            waited = await self.engine.wait(operation_id, 0.05)
             if waited.operation.terminal:
                 return waited.operation
             await self.cluster.advance(5)

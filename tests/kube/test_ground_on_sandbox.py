@@ -145,3 +145,38 @@ async def test_compute_subnets_there_and_back(runner: Runner, cluster: Cluster) 
     await runner.changes()
     assert states(await runner.run(removal)) == {removal.name: "unchanged"}
     assert await runner.changes() == []
+
+
+@pytest.mark.slow
+async def test_killed_anywhere_nothing_is_made_twice(runner: Runner, cluster: Cluster) -> None:
+    """The compute subnet and an identity, stopped at every seam in turn; each turn has a tag of its own."""
+    aws = cluster.aws
+    vpc = (await aws.call("ec2", "create_vpc", CidrBlock="10.32.0.0/16"))["Vpc"]["VpcId"]
+    small = await aws.call("ec2", "create_subnet", VpcId=vpc, CidrBlock="10.32.0.0/28", AvailabilityZone="us-west-2b")
+    await aws.call("ec2", "create_nat_gateway", SubnetId=small["Subnet"]["SubnetId"], ConnectivityType="private")
+    await cluster.advance(300)
+    stopped: list[str] = []
+    for number in range(1, 60):
+        tag = f"t{number}"
+        subnet = network.compute_subnet_spec(
+            tag, zone="us-west-2b", addresses=1, eks_cluster=CLUSTER, vpc_id=vpc, needs=()
+        )
+        rights = DRIVER.model_copy(update={"service_account": f"sa-{number}"})
+        driver = identity.identity_spec(
+            "ensure_storage_identity",
+            tag=tag,
+            eks_cluster=CLUSTER,
+            identity=rights,
+            needs=(subnet.name,),
+            step="storage",
+        )
+        await runner.changes()
+        view, seam = await runner.run_killed(number, subnet, driver)
+        assert set(states(view).values()) <= {"succeeded", "unchanged"}, seam
+        made = await runner.changes()
+        assert len(made) == len(set(made)), (seam, made)
+        await runner.run(network.removal_specs(tag)[0])
+        if seam is None:
+            break
+        stopped.append(seam)
+    assert seam is None and len(stopped) > 20
