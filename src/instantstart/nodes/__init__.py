@@ -1,0 +1,1 @@
+"""Nodes: one machine each, HyperPod's and Kubernetes' views joined."""
