@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any, TypeVar
+from typing import Any, TypeVar, cast
 
 from pydantic import ValidationError
 
@@ -27,7 +27,7 @@ def tolerant(model: type[B]) -> Callable[[Any, Callable[[Any], B]], B]:
                 raise
             faults = [_fault(e) for e in error.errors(include_url=False)]
             bad = {str(e["loc"][0]) for e in error.errors() if e["loc"]}
-            partial = model.model_construct(**_good(model, value, bad))
+            partial = cast(B, model.model_construct(**_good(model, value, bad)))
             partial.note(faults)
             return partial
 
