@@ -6,12 +6,12 @@ from typing import Any
 
 from instantstart.aws import cloudformation
 from instantstart.core.names import network_stack
-from instantstart.network import compute, removal, template
-from instantstart.network.blocks import free_blocks, overlapping, small_blocks
+from instantstart.network import compute, removal, shapes, template
+from instantstart.network.blocks import overlapping
 from instantstart.network.facts import VpcFacts
 from instantstart.network.observe import observe_vpc
 from instantstart.network.plan import AWAIT, AWAIT_REMOVED, REMOVE, REQUEST, stack_removal_specs
-from instantstart.network.problems import NETWORK_DIFFERS, NO_ADDRESS_SPACE
+from instantstart.network.problems import NETWORK_DIFFERS
 from instantstart.network.stacks import (
     CREATE_EFFECT,
     DELETE_EFFECT,
@@ -26,7 +26,6 @@ from instantstart.operations.stage import Done, Result, StageContext, stage
 
 __all__ = ["compute", "removal"]
 _TITLE = "The network stack"
-_SMALL_PREFIX = 28
 
 
 @stage(REQUEST, effects=(CREATE_EFFECT,))
@@ -97,44 +96,22 @@ async def _shape(ctx: StageContext) -> StackShape:
         "bucket": params["bucket"],
     }
     if params["vpc_id"] is None:
-        public, control = small_blocks(params["cidr"], len(zones))
-        return StackShape(**common, cidr=params["cidr"], public_block=public, control_blocks=tuple(control))
+        return shapes.new_vpc(params["cidr"], zones, common)
     vpc = await observe_vpc(ctx.services.aws, params["vpc_id"])
     if vpc is None:
         raise NETWORK_DIFFERS(f"There is no VPC {params['vpc_id']} in {ctx.services.aws.region}.")
-    nat = _nat(vpc, zones[0])
-    wanted = len(zones) + (0 if nat else 1)
-    blocks = await _blocks(ctx, vpc, wanted)
-    return StackShape(
-        **common,
-        vpc_id=vpc.vpc_id,
-        control_blocks=tuple(blocks[: len(zones)]),
-        public_block=None if nat else blocks[-1],
-        nat_gateway_id=nat,
-        internet_gateway_id=vpc.internet_gateway_id,
-        s3_endpoint_id=vpc.s3_endpoint_id,
-    )
+    return shapes.reused_vpc(vpc, zones, await _blocks(ctx, vpc, zones), common)
 
 
-def _nat(vpc: VpcFacts, zone: str) -> str | None:
-    """A NAT gateway of the VPC: the zone's own before any other."""
-    here = [n for n, z in vpc.nat_gateways.items() if z == zone]
-    return next(iter([*here, *vpc.nat_gateways]), None)
-
-
-async def _blocks(ctx: StageContext, vpc: VpcFacts, count: int) -> list[str]:
-    """Small blocks from the end of the VPC, stored before the stack is asked for, chosen again when taken since."""
+async def _blocks(ctx: StageContext, vpc: VpcFacts, zones: tuple[str, ...]) -> list[str]:
+    """The small blocks, stored before the stack is asked for, chosen again when taken since."""
     taken = [s.cidr for s in vpc.subnets]
 
     async def choose() -> list[str]:
-        found = free_blocks(vpc.cidrs, taken, _SMALL_PREFIX, last=True)
-        chosen = [b for b, _ in zip(found, range(count), strict=False)]
-        if len(chosen) < count:
-            raise NO_ADDRESS_SPACE(f"VPC {vpc.vpc_id} has no {count} free /{_SMALL_PREFIX} blocks left.")
-        return chosen
+        return shapes.choose_blocks(vpc, zones)
 
     blocks = await ctx.generated("blocks", choose)
-    if len(blocks) == count and not any(overlapping(b, taken) for b in blocks):
+    if len(blocks) == shapes.block_count(vpc, zones) and not any(overlapping(b, taken) for b in blocks):
         return blocks
     await ctx.forget("blocks")
     return await ctx.generated("blocks", choose)
