@@ -22,6 +22,8 @@ class Place:
     account: str
     partition: str
     region: str
+    caller: str
+    """ARN of the principal that calls AWS."""
     service_role: str | None = None
     """ARN of the role that gets access to the EKS cluster; None: the one that calls AWS."""
 

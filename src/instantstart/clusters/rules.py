@@ -118,6 +118,34 @@ def bucket_conflict(standing: Standing, asked: str | None, claimed: str | None) 
     return [_finding("tag_in_use", "/bucket", detail, _SAME, live=used)]
 
 
+def incomplete(standing: Standing, *, network_stands: bool) -> list[Finding]:
+    """Whether the half that HyperPod and storage build on is there: network and an ACTIVE EKS cluster of ours."""
+    found, name = [], names.eks_cluster(standing.tag)
+    status = standing.eks["status"] if standing.eks and standing.owns_eks else "not there"
+    if status not in ("ACTIVE", "UPDATING"):
+        found.append(_finding("cluster_incomplete", "", f"EKS cluster {name} is {status}.", _FINISH))
+    if not network_stands:
+        detail = f"The network stack {names.network_stack(standing.tag)} does not stand."
+        found.append(_finding("cluster_incomplete", "", detail, _FINISH))
+    return found
+
+
+def without_dependencies(standing: Standing, missing: list[str]) -> list[Finding]:
+    """HyperPod's agents come with the dependencies, so those must be in before."""
+    if not missing or standing.has_nodes:
+        return []
+    detail = f"Not installed on {names.eks_cluster(standing.tag)}: {', '.join(missing)}."
+    return [_finding("cluster_incomplete", "", detail, "Run cluster_configure_dependencies first.")]
+
+
+def rights_missing(standing: Standing, bucket: str, *, needs_rights: bool) -> list[Finding]:
+    """A bucket whose name the managed policy does not cover must have been named when the roles were made."""
+    if not needs_rights or standing.bucket == bucket:
+        return []
+    detail = f"The nodes' role of {standing.tag} may not read {bucket}: it was made without that bucket."
+    return [_finding("bucket_without_rights", "/bucket", detail, "Take a bucket called sagemaker-…, or none.")]
+
+
 def relevant(found: list[Finding], standing: Standing) -> list[Finding]:
     """Findings about capacity and space, without those that nodes which stand have got past."""
     if not standing.has_nodes:
@@ -134,7 +162,10 @@ def reached(cluster: Doc, group: GroupWish) -> bool:
 
 
 _SAME = "Ask for exactly what stands, choose another tag, or delete the cluster first."
+_FINISH = "Finish its creation first: retry its operation, or send cluster_create again."
 _TITLES = {
+    "cluster_incomplete": "The cluster lacks what this needs",
+    "bucket_without_rights": "The nodes could not read the bucket",
     "kubernetes_version_unsupported": "HyperPod does not take this Kubernetes version",
     "tag_in_use": "The tag is taken",
     "eks_dead": "An earlier attempt left a dead EKS cluster",

@@ -14,7 +14,7 @@ echo "instantstart: lifecycle script on $(hostname) at $(date -u +%FT%TZ)"
 """
 
 
-def bucket_template(tag: str) -> str:
+def bucket_template(tag: str, *, compact: bool = False) -> str:
     """CloudFormation template as JSON text. The bucket is kept when the stack goes: what is in it is the user's."""
     properties = {
         "BucketName": {"Ref": "BucketName"},
@@ -44,7 +44,7 @@ def bucket_template(tag: str) -> str:
         },
         "Outputs": {"Bucket": {"Value": {"Ref": "Bucket"}}},
     }
-    return json.dumps(document, indent=1, sort_keys=True)
+    return json.dumps(document, separators=(",", ":")) if compact else json.dumps(document, indent=1, sort_keys=True)
 
 
 def script() -> bytes:
