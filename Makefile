@@ -15,7 +15,7 @@ ARGS ?=
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
 export PIP_ROOT_USER_ACTION := ignore
 
-.PHONY: help up setup web dev test lint bench golden replay clean browser
+.PHONY: help up setup web dev test lint bench golden replay clean browser lock
 
 help: ## Show the targets
 	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "make %-10s %s\n", $$1, $$2 }' Makefile
@@ -58,7 +58,11 @@ test: lint web browser ## Set everything up and run every test; pytest's summary
 	@$(BIN)/python -m pytest $(TESTS) $(ARGS)
 
 browser:
-	@tools/check-browser
+	@test ! -d web/e2e || tools/check-browser
+
+lock: ## Choose the newest fitting Python packages and write them to requirements/dev.txt
+	@$(BIN)/python -m pip install --quiet uv
+	@$(BIN)/python -m uv pip compile pyproject.toml --extra dev --no-header --no-emit-index-url --no-annotate --python-version 3.11 --output-file requirements/dev.txt --quiet
 
 bench: setup web ## Measure (minutes); fails only on counts and growth
 	@for one in crash overhead agent_calls; do \

@@ -8,6 +8,7 @@ import time
 from collections.abc import AsyncIterator
 from contextlib import AsyncExitStack, asynccontextmanager, suppress
 from pathlib import Path
+from typing import Literal
 
 import httpx2
 from fastapi import FastAPI
@@ -154,5 +155,5 @@ async def _read(client: httpx2.AsyncClient, url: str, revision: int | None) -> R
     answer = await client.get(url, params=params)
     answer.raise_for_status()
     found = answer.json()
-    mode = "explicit" if found["mode"] == "explicit" else "auto"
-    return Reading(float(found["time"]), mode, float(found["speed"]), int(found["revision"]))  # type: ignore[arg-type]
+    mode: Literal["auto", "explicit"] = "explicit" if found["mode"] == "explicit" else "auto"
+    return Reading(float(found["time"]), mode, float(found["speed"]), int(found["revision"]))

@@ -13,7 +13,8 @@ import sys
 from pathlib import Path
 from typing import IO
 
-from instantstart_sandbox.assembly import Sandbox, build
+from instantstart_sandbox.assembly import CHARTS, Sandbox, build
+from instantstart_sandbox.charts import chart_rows
 
 
 def _arguments() -> argparse.Namespace:
@@ -38,11 +39,16 @@ def _own(state_dir: Path) -> IO[str]:
 
 
 def _write_down(sandbox: Sandbox) -> None:
-    """`sandbox.json`, replaced in one step."""
+    """`charts.json` (where charts come from), then `sandbox.json`; each replaced in one step."""
+    _replace(sandbox.state_dir / "charts.json", chart_rows(f"{sandbox.url}{CHARTS.rstrip('/')}"))
     doc = {"url": sandbox.url, "kube_url": sandbox.kube_url, "pid": os.getpid(), "ca_file": str(sandbox.ca.ca)}
-    part = sandbox.state_dir / "sandbox.json.part"
+    _replace(sandbox.state_dir / "sandbox.json", doc)
+
+
+def _replace(path: Path, doc: object) -> None:
+    part = path.with_suffix(".json.part")
     part.write_text(json.dumps(doc))
-    part.replace(sandbox.state_dir / "sandbox.json")
+    part.replace(path)
 
 
 async def _run(args: argparse.Namespace) -> None:
@@ -53,8 +59,12 @@ async def _run(args: argparse.Namespace) -> None:
         loop.add_signal_handler(number, ended.set)
     await sandbox.start()
     _write_down(sandbox)
+    assert sandbox.broken is not None
+    sandbox.broken.add_done_callback(lambda _: ended.set())
     await ended.wait()
     await sandbox.stop()
+    if sandbox.broken.done():
+        sys.exit("The world cannot go on; the log says why.")
 
 
 def main() -> None:

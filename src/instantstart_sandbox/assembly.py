@@ -14,6 +14,7 @@ from botocore.model import OperationModel
 from instantstart_sandbox import defaults
 from instantstart_sandbox.app import AwsApp
 from instantstart_sandbox.aws.access import Access
+from instantstart_sandbox.aws.cloudformation import CloudFormation
 from instantstart_sandbox.aws.eks import Eks
 from instantstart_sandbox.aws.eks.parts import Parts
 from instantstart_sandbox.aws.front import Check, Front
@@ -23,6 +24,7 @@ from instantstart_sandbox.aws.registry import ServiceApi
 from instantstart_sandbox.aws.sagemaker import SageMaker
 from instantstart_sandbox.aws.servicequotas import ServiceQuotas
 from instantstart_sandbox.aws.views import AwsViews
+from instantstart_sandbox.charts import charts_app
 from instantstart_sandbox.control import Control
 from instantstart_sandbox.controllers import install
 from instantstart_sandbox.inventory import count
@@ -35,6 +37,8 @@ from instantstart_sandbox.world.clock import Mode
 
 Asgi = Callable[[MutableMapping[str, Any], Any, Any], Awaitable[None]]
 log = logging.getLogger("sandbox")
+CHARTS = "/_sandbox/charts/"
+"""Where the stand-in charts are served, on the AWS port."""
 
 
 class Sandbox:
@@ -48,6 +52,8 @@ class Sandbox:
         self.port, self.kube_port = (s.getsockname()[1] for s in sockets)
         self.ca: CaFiles = ensure_ca(state_dir)
         self._timers: asyncio.Task[None] | None = None
+        self.broken: asyncio.Future[BaseException] | None = None
+        """Done with the error when the world could not go on; whoever runs the sandbox then ends it."""
         self._servers: list[Server] = []
         self.answer_check: Check | None = None
         self._build(World(state_dir, mode=mode, speed=speed))
@@ -74,6 +80,7 @@ class Sandbox:
         services: list[ServiceApi] = [
             CallerIdentity(),
             ServiceQuotas(),
+            CloudFormation(),
             Eks(parts),
             SageMaker(world, self.views, self.kube),
         ]
@@ -81,6 +88,7 @@ class Sandbox:
         self.front = Front(world, services, self.bridge, self.access, self._checked)
         self.control = Control(world, lambda: count(self.world, self.views, self.kube), self.reset)
         self.aws_app = AwsApp(self.front, self.control)
+        self.charts_app = charts_app(world)
 
     def _checked(self, operation: OperationModel, result: dict[str, Any]) -> None:
         if self.answer_check is not None:
@@ -88,21 +96,35 @@ class Sandbox:
 
     async def start(self) -> None:
         """Serve both ports and let time pass. Answers when both listen."""
-        self._timers = asyncio.create_task(self.world.timers.run())
+        self.broken = asyncio.get_running_loop().create_future()
+        self._begin_time()
         aws = Server(self._to_aws, self.sockets[0])
         kube = Server(self._to_kube, self.sockets[1], certificate=self.ca.certificate, key=self.ca.key)
         self._servers = [aws, kube]
         for server in self._servers:
             await server.start()
 
+    def _begin_time(self) -> None:
+        self._timers = asyncio.create_task(self.world.timers.run())
+        self._timers.add_done_callback(self._time_ended)
+
+    def _time_ended(self, task: asyncio.Task[None]) -> None:
+        """Time ends only when it is told to: a world whose handler broke must not look alive."""
+        error = None if task.cancelled() else task.exception()
+        if error is not None and self.broken is not None and not self.broken.done():
+            log.critical("the world cannot go on", exc_info=error)
+            self.broken.set_result(error)
+
     async def _to_aws(self, scope: MutableMapping[str, Any], receive: Any, send: Any) -> None:
-        await self.aws_app(scope, receive, send)
+        charts = scope["type"] == "http" and scope["path"].startswith(CHARTS)
+        await (self.charts_app if charts else self.aws_app)(scope, receive, send)
 
     async def _to_kube(self, scope: MutableMapping[str, Any], receive: Any, send: Any) -> None:
         await self.kube_app(scope, receive, send)
 
     async def stop(self) -> None:
-        """Stop serving; the state stays in the folder."""
+        """Stop serving; the state stays in the folder. Whoever waits on the clock is answered first."""
+        self.world.clock.set()
         for server in self._servers:
             await server.stop()
         await self._stop_time()
@@ -127,7 +149,7 @@ class Sandbox:
         self.world.store.close()
         self._build(World(self.state_dir))
         if running:
-            self._timers = asyncio.create_task(self.world.timers.run())
+            self._begin_time()
 
 
 def build(

@@ -36,20 +36,6 @@ TOOLS = {
     "s3_storage_list",
     "s3_storage_create",
 }
-NOT_BUILT = {
-    "cluster_list_all",
-    "cluster_get_status",
-    "cluster_create",
-    "cluster_create_eks",
-    "cluster_switch",
-    "cluster_configure_dependencies",
-    "cluster_get_dependency_status",
-    "hyperpod_create",
-    "cluster_delete",
-    "s3_storage_list",
-    "s3_storage_create",
-}
-"""Tools of the fifteen that no slice declares yet. This set only shrinks."""
 ERAS = ["legacy", "auto"]
 
 
@@ -107,9 +93,9 @@ async def test_the_tools(service: Running, mode: str) -> None:
             assert "cluster" not in tool.input_schema.get("required", [])
 
 
-async def test_exactly_the_fifteen_tools_less_those_not_built(service: Running) -> None:
+async def test_exactly_the_fifteen_tools(service: Running) -> None:
     assert ROUTERS
-    assert {n for n, r in ROUTES.items() if r.tool} == TOOLS - NOT_BUILT
+    assert {n for n, r in ROUTES.items() if r.tool} == TOOLS
 
 
 @pytest.mark.parametrize("mode", ERAS)

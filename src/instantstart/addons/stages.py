@@ -99,7 +99,7 @@ async def look_at_addons(ctx: StageContext) -> Waiting | Done:
     healths = {a["addonName"]: rules.health(a, schedulable_nodes=nodes) for a in there}
     open_ones = [n for n, a in found.items() if a is None or healths[n] not in ("healthy", "waiting_for_nodes")]
     if open_ones:
-        states = ", ".join(f"{n} {found[n]['status'] if found[n] else 'not to be seen yet'}" for n in open_ones)  # type: ignore[index]
+        states = ", ".join(f"{n} {(found[n] or {}).get('status', 'not to be seen yet')}" for n in open_ones)
         wrong = [s for a in there if healths[a["addonName"]] == "degraded" and (s := rules.says(a))]
         return Waiting(f"{states}.", attention="; ".join(wrong) or None, poll_after=15.0)
     waiting = [n for n, h in healths.items() if h == "waiting_for_nodes"]

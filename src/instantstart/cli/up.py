@@ -172,7 +172,6 @@ def _app(folder: StateFolder, ports: Ports, token: str, sandbox_url: str) -> Any
     from instantstart.main import create_app
     from instantstart.settings import load
 
-    sandbox = folder.read("sandbox/sandbox.json")
     given = {
         "port": ports.service,
         "state_dir": folder.path,
@@ -182,7 +181,7 @@ def _app(folder: StateFolder, ports: Ports, token: str, sandbox_url: str) -> Any
         "aws_secret_access_key": SECRET_KEY,
         "clock_url": f"{sandbox_url}/_sandbox/clock",
         "control_url": f"{sandbox_url}/_sandbox/",
-        "chart_sources": sandbox.get("chart_sources"),
+        "chart_sources": str(folder.path / "sandbox" / "charts.json"),
         "notice": NOTICE,
         "admin_token": token,
         "log_level": "warning",

@@ -15,6 +15,7 @@ from starlette.middleware.gzip import GZipMiddleware
 
 from instantstart import __version__
 from instantstart.capacity import routes as capacity_routes
+from instantstart.clusters import routes as clusters_routes
 from instantstart.core.clock import Clock
 from instantstart.events.log import EventLog
 from instantstart.faces import auth, control, problems, session, stream, web_build
@@ -30,6 +31,7 @@ from instantstart.operations.services import Services
 ROUTERS: tuple[APIRouter, ...] = (
     operations_routes.router,
     capacity_routes.router,
+    clusters_routes.router,
     session.router,
     control.router,
 )

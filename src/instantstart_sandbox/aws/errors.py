@@ -14,11 +14,14 @@ class AwsError(Exception):
 
 
 class NotSimulated(AwsError):  # noqa: N818 - it reads as what it says
-    """The sandbox does not know the operation: said aloud, never answered with nothing."""
+    """The sandbox does not know the operation: said aloud, never answered with nothing.
+
+    A 400, since a client would try a 5xx again.
+    """
 
     def __init__(self, service: str, operation: str) -> None:
         message = f"The sandbox does not simulate {operation} of {service}."
-        super().__init__("NotImplementedBySandbox", message, 501)
+        super().__init__("NotImplementedBySandbox", message, 400)
 
 
 def throttling_code(service: str) -> tuple[str, str, int]:

@@ -93,9 +93,9 @@ class Engine:
             return
         kind = self.customs(state).by_key.get(name)
         left = list(state.table(name).entries.values())
-        for found in left if kind is not None else []:
-            if "deletionTimestamp" not in found.obj["metadata"]:
-                self.delete(state, kind, found.obj)  # type: ignore[arg-type]
+        for found in left:
+            if kind is not None and "deletionTimestamp" not in found.obj["metadata"]:
+                self.delete(state, kind, found.obj)
         definition = entry.obj
         meta = dict(definition["metadata"])
         if state.table(name).entries and kind is not None:

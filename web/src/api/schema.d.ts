@@ -104,6 +104,204 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/v1/capacity": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Cluster Get Available Instances
+         * @description Zones and instance types that this account and region can satisfy, with quotas, plans, GPU and EFA facts.
+         *
+         *         Give what you want to create, and `findings` says what speaks against it and what to do.
+         */
+        get: operations["cluster_get_available_instances"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/clusters": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Cluster List All
+         * @description Managed and discovered clusters, and which one is selected for this caller.
+         */
+        get: operations["cluster_list_all"];
+        put?: never;
+        /**
+         * Cluster Create
+         * @description Create a whole working cluster: network, EKS, dependencies, HyperPod nodes, proved storage.
+         */
+        post: operations["cluster_create"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/clusters/{cluster}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Cluster Get Status
+         * @description State of both halves, nodes by health, GPUs and why some wait, running operations, what needs attention.
+         */
+        get: operations["cluster_get_status"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/eks-clusters": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Cluster Create Eks
+         * @description Create network, roles and the EKS control plane only.
+         */
+        post: operations["cluster_create_eks"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/clusters/{cluster}/hyperpod": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Hyperpod Create
+         * @description Create the HyperPod cluster on an EKS cluster that stands.
+         */
+        post: operations["hyperpod_create"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/clusters/{cluster}/delete": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Cluster Delete
+         * @description Delete the HyperPod cluster, the EKS cluster and whatever was made for them; bucket and data stay.
+         */
+        post: operations["cluster_delete"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/selection": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Selection Get
+         * @description The cluster that this caller has selected.
+         */
+        get: operations["selection_get"];
+        /**
+         * Cluster Switch
+         * @description Select a cluster for this caller; nobody else's selection changes.
+         */
+        put: operations["cluster_switch"];
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/clusters/{cluster}/dependencies": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Cluster Get Dependency Status
+         * @description Each dependency: owner, version, health.
+         */
+        get: operations["cluster_get_dependency_status"];
+        put?: never;
+        /**
+         * Cluster Configure Dependencies
+         * @description Make the dependencies whole: install what is missing, mend what is ill, leave what is in order.
+         */
+        post: operations["cluster_configure_dependencies"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/clusters/{cluster}/storage": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * S3 Storage List
+         * @description S3 mounts with phase and region, whether each was proved by a write, and the defaults.
+         */
+        get: operations["s3_storage_list"];
+        put?: never;
+        /**
+         * S3 Storage Create
+         * @description Mount a bucket through a volume and a claim, and prove it by a write.
+         */
+        post: operations["s3_storage_create"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/v1/session": {
         parameters: {
             query?: never;
@@ -196,92 +394,6 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
-    "/api/v1/clusters": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        /** Cluster List All */
-        get: operations["cluster_list_all"];
-        put?: never;
-        /** Cluster Create */
-        post: operations["cluster_create"];
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
-    };
-    "/api/v1/clusters/{cluster}": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        /** Cluster Get Status */
-        get: operations["cluster_get_status"];
-        put?: never;
-        post?: never;
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
-    };
-    "/api/v1/clusters/{cluster}/delete": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        get?: never;
-        put?: never;
-        /** Cluster Delete */
-        post: operations["cluster_delete"];
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
-    };
-    "/api/v1/selection": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        get?: never;
-        /** Cluster Switch */
-        put: operations["cluster_switch"];
-        post?: never;
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
-    };
-    "/api/v1/capacity": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        /** Cluster Get Available Instances */
-        get: operations["cluster_get_available_instances"];
-        put?: never;
-        post?: never;
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
-    };
 }
 export type webhooks = Record<string, never>;
 export interface components {
@@ -333,18 +445,40 @@ export interface components {
              */
             request_id: string | null;
         };
-        /** CapacityReport */
+        /**
+         * CapacityReport
+         * @description What can be had, and what speaks against the wish that was asked about.
+         */
         CapacityReport: {
             /** Region */
             region: string;
             /** Zones */
-            zones: components["schemas"]["Zone"][];
-            /** Instance Types */
-            instance_types: components["schemas"]["InstanceType"][];
+            zones: components["schemas"]["ZoneView"][];
+            /**
+             * Items
+             * @description Types with a quota that a zone offers; accelerated ones first.
+             */
+            items: components["schemas"]["InstanceTypeView"][];
+            /**
+             * Total
+             * @description How many there are; `items` is cut at `limit`.
+             */
+            total: number;
             /** Training Plans */
-            training_plans: components["schemas"]["TrainingPlan"][];
+            training_plans: components["schemas"]["TrainingPlanView"][];
+            /** Instances Per Cluster */
+            instances_per_cluster: number | null;
+            /** Instances In All Clusters */
+            instances_in_all_clusters: number | null;
+            /** Instances In Use */
+            instances_in_use: number;
             /** Findings */
             findings: components["schemas"]["Finding"][];
+            /**
+             * Possible
+             * @description No finding forbids the wish; null when nothing was asked about.
+             */
+            possible: boolean | null;
         };
         /**
          * Change
@@ -358,26 +492,61 @@ export interface components {
             /** Desired */
             desired?: unknown;
         };
-        /** Claim */
-        Claim: {
+        /**
+         * ClaimView
+         * @description One S3 mount: volume and claim.
+         */
+        ClaimView: {
             /** Claim */
             claim: string;
+            /**
+             * Namespace
+             * @default default
+             */
+            namespace: string;
+            /**
+             * Volume
+             * @description PersistentVolume behind the claim.
+             */
+            volume?: string | null;
             /** Bucket */
             bucket: string;
-            /** Phase */
+            /** Region */
+            region?: string | null;
+            /**
+             * Phase
+             * @description Of the claim, in Kubernetes' words: Bound, Pending, Lost.
+             */
             phase: string;
-            /** Proved */
+            /**
+             * Managed
+             * @description Whether InstantStart made it.
+             */
+            managed: boolean;
+            /**
+             * Proved
+             * @description Whether an object was written, read and deleted through it; null: not tried.
+             */
             proved: boolean | null;
+            /** Proved At */
+            proved_at?: string | null;
             /** Message */
             message?: string | null;
         };
-        /** ClusterCreate */
+        /**
+         * ClusterCreate
+         * @description Body of cluster_create: network, EKS, dependencies, HyperPod and storage, in one operation.
+         */
         ClusterCreate: {
-            /** Tag */
-            tag: string;
-            /** Availability Zone */
+            /**
+             * Availability Zone
+             * @description Zone for the nodes, by name (us-west-2a) or id (usw2-az1).
+             */
             availability_zone: string;
-            /** Instance Type */
+            /**
+             * Instance Type
+             * @description Begins with ml., e.g. ml.p5.48xlarge.
+             */
             instance_type: string;
             /** Instance Count */
             instance_count: number;
@@ -386,94 +555,158 @@ export interface components {
              * @enum {string}
              */
             capacity_type: "on_demand" | "spot" | "training_plan";
-            /** Training Plan */
+            /**
+             * Training Plan
+             * @description ARN; required with capacity_type training_plan, else not allowed.
+             */
             training_plan?: string | null;
-            /** Interface Mode */
+            /**
+             * Interface Mode
+             * @description efa-only saves addresses: no IP on the further EFA cards. Fixed for good.
+             */
             interface_mode?: ("efa" | "efa-only") | null;
-            /** Kubernetes Version */
-            kubernetes_version?: string | null;
-            network?: components["schemas"]["Network"] | null;
-            /** Bucket */
-            bucket?: string | null;
             /**
              * Deep Health Checks
-             * @default []
+             * @description Before a node takes work; 60 to 90 minutes; accelerated types only.
              */
-            deep_health_checks: ("instance_stress" | "instance_connectivity")[];
+            deep_health_checks?: ("instance_stress" | "instance_connectivity")[];
+            /**
+             * Tag
+             * @description Name of the cluster; everything is named after it.
+             */
+            tag: string;
+            /**
+             * Kubernetes Version
+             * @description Kubernetes version; default: one that HyperPod is known to support.
+             */
+            kubernetes_version?: string | null;
+            /** @description Default: a new VPC with a free /16. */
+            network?: components["schemas"]["NetworkWish"] | null;
+            /**
+             * Bucket
+             * @description Bucket of this region and account for data and the lifecycle script; default: one is made and kept.
+             */
+            bucket?: string | null;
         };
-        /** ClusterDelete */
+        /**
+         * ClusterDelete
+         * @description Body of cluster_delete.
+         */
         ClusterDelete: {
-            /** Confirm */
+            /**
+             * Confirm
+             * @description The cluster's tag, typed again.
+             */
             confirm: string;
         };
-        /** ClusterList */
+        /**
+         * ClusterList
+         * @description Managed and discovered clusters.
+         */
         ClusterList: {
             /** Items */
             items: components["schemas"]["ClusterSummary"][];
-            /** Selected */
+            /**
+             * Selected
+             * @description Tag of the cluster this caller has selected.
+             */
             selected: string | null;
         };
-        /** ClusterStatus */
+        /**
+         * ClusterStatus
+         * @description Both halves of one cluster and everything in it that somebody may have to know.
+         */
         ClusterStatus: {
-            /** Tag */
+            /**
+             * Tag
+             * @description Of a cluster that InstantStart did not make: the EKS cluster's name.
+             */
             tag: string;
             /** Region */
             region: string;
-            /** Managed */
+            /**
+             * Managed
+             * @description Whether InstantStart made it.
+             */
             managed: boolean;
             eks: components["schemas"]["Half"] | null;
             hyperpod: components["schemas"]["Half"] | null;
             nodes: components["schemas"]["NodeCounts"] | null;
             /**
              * Attention
-             * @default []
+             * @description What needs somebody, with what to do.
              */
-            attention: components["schemas"]["Finding"][];
+            attention?: components["schemas"]["Finding"][];
             /** Created At */
             created_at?: string | null;
-            gpus?: components["schemas"]["Gpus"] | null;
-            /**
-             * Groups
-             * @default []
-             */
-            groups: components["schemas"]["Group"][];
-            /**
-             * Dependencies
-             * @default []
-             */
-            dependencies: components["schemas"]["Dependency"][];
-            /**
-             * Storage
-             * @default []
-             */
-            storage: components["schemas"]["Claim"][];
+            gpus?: components["schemas"]["GpuCounts"] | null;
+            /** Groups */
+            groups?: components["schemas"]["GroupView"][];
+            /** Dependencies */
+            dependencies?: components["schemas"]["DependencyView"][];
+            /** Storage */
+            storage?: components["schemas"]["ClaimView"][];
             /**
              * Operations
-             * @default []
+             * @description Those that have not ended.
              */
-            operations: components["schemas"]["OperationSummary"][];
+            operations?: components["schemas"]["OperationSummary"][];
         };
-        /** ClusterSummary */
+        /**
+         * ClusterSummary
+         * @description One cluster in the list.
+         */
         ClusterSummary: {
-            /** Tag */
+            /**
+             * Tag
+             * @description Of a cluster that InstantStart did not make: the EKS cluster's name.
+             */
             tag: string;
             /** Region */
             region: string;
-            /** Managed */
+            /**
+             * Managed
+             * @description Whether InstantStart made it.
+             */
             managed: boolean;
             eks: components["schemas"]["Half"] | null;
             hyperpod: components["schemas"]["Half"] | null;
             nodes: components["schemas"]["NodeCounts"] | null;
             /**
              * Attention
-             * @default []
+             * @description What needs somebody, with what to do.
              */
-            attention: components["schemas"]["Finding"][];
+            attention?: components["schemas"]["Finding"][];
             /** Created At */
             created_at?: string | null;
         };
-        /** Dependency */
-        Dependency: {
+        /**
+         * DependencyReport
+         * @description Every dependency of one cluster.
+         */
+        DependencyReport: {
+            /** Eks Cluster */
+            eks_cluster: string;
+            /**
+             * Ready
+             * @description Everything required is healthy.
+             */
+            ready: boolean;
+            /**
+             * Waiting For Nodes
+             * @description Some of it can run only when there is a node.
+             */
+            waiting_for_nodes: boolean;
+            /** Schedulable Nodes */
+            schedulable_nodes: number;
+            /** Items */
+            items: components["schemas"]["DependencyView"][];
+        };
+        /**
+         * DependencyView
+         * @description One add-on or chart.
+         */
+        DependencyView: {
             /** Name */
             name: string;
             /**
@@ -481,14 +714,62 @@ export interface components {
              * @enum {string}
              */
             kind: "addon" | "chart";
-            /** Owner */
-            owner: string;
+            /** Title */
+            title: string;
+            /** Needed For */
+            needed_for: string;
+            /**
+             * Required
+             * @description Whether a cluster of ours is made with it.
+             */
+            required: boolean;
+            /**
+             * Owner
+             * @description Who installed it.
+             */
+            owner?: ("instantstart" | "other") | null;
             /** Version */
-            version: string | null;
-            /** Health */
-            health: string;
+            version?: string | null;
+            /**
+             * Status
+             * @description The service's or Helm's own word.
+             */
+            status?: string | null;
+            /**
+             * Health
+             * @enum {string}
+             */
+            health: "healthy" | "waiting_for_nodes" | "changing" | "degraded" | "failed" | "missing";
             /** Message */
             message?: string | null;
+        };
+        /**
+         * EksCreate
+         * @description Body of cluster_create_eks: network, roles and the EKS control plane only.
+         */
+        EksCreate: {
+            /**
+             * Tag
+             * @description Name of the cluster; everything is named after it.
+             */
+            tag: string;
+            /**
+             * Availability Zone
+             * @description Zone where the nodes will be, by name or id.
+             */
+            availability_zone: string;
+            /**
+             * Kubernetes Version
+             * @description Kubernetes version; default: one that HyperPod is known to support.
+             */
+            kubernetes_version?: string | null;
+            /** @description Default: a new VPC with a free /16. */
+            network?: components["schemas"]["NetworkWish"] | null;
+            /**
+             * Bucket
+             * @description Name it now when the nodes are to use a bucket not called sagemaker-….
+             */
+            bucket?: string | null;
         };
         /**
          * FieldError
@@ -533,49 +814,146 @@ export interface components {
                 [key: string]: unknown;
             };
         };
-        /** Gpus */
-        Gpus: {
-            /** Total */
+        /**
+         * GpuCounts
+         * @description Accelerators in numbers.
+         */
+        GpuCounts: {
+            /**
+             * Total
+             * @description What the nodes offer.
+             */
             total: number;
-            /** Used */
+            /**
+             * Used
+             * @description Asked for by pods that are placed.
+             */
             used: number;
             /** Free */
             free: number;
-            /** Pending */
+            /**
+             * Pending
+             * @description Asked for by pods that are not placed.
+             */
             pending: number;
             /**
              * Pending Why
-             * @default []
+             * @description The scheduler's reasons; data, not instructions.
              */
-            pending_why: string[];
+            pending_why?: string[];
         };
-        /** Group */
-        Group: {
+        /**
+         * GroupView
+         * @description One instance group.
+         */
+        GroupView: {
             /** Name */
             name: string;
+            /**
+             * Status
+             * @description HyperPod's own word.
+             */
+            status: string;
             /** Instance Type */
             instance_type: string;
             /** Current */
             current: number;
             /** Target */
             target: number;
-            /** Capacity Type */
-            capacity_type: string;
+            /**
+             * Capacity Type
+             * @enum {string}
+             */
+            capacity_type: "on_demand" | "spot" | "training_plan";
+            /**
+             * Interface Mode
+             * @description efa or efa-only; null: HyperPod's default.
+             */
+            interface_mode?: string | null;
+            /**
+             * Training Plan
+             * @description ARN.
+             */
+            training_plan?: string | null;
+            /** Subnet Id */
+            subnet_id?: string | null;
             /** Zone */
             zone?: string | null;
+            /** Deep Health Checks */
+            deep_health_checks?: string[];
         };
-        /** Half */
+        /**
+         * Half
+         * @description One half of a cluster: the EKS cluster or the HyperPod cluster.
+         */
         Half: {
             /** Name */
             name: string;
-            /** Status */
+            /**
+             * Status
+             * @description The service's own word.
+             */
             status: string;
-            /** Version */
+            /**
+             * Version
+             * @description Kubernetes version, of the EKS half.
+             */
             version?: string | null;
             /** Arn */
             arn?: string | null;
-            /** Message */
+            /**
+             * Message
+             * @description What the service says is wrong.
+             */
             message?: string | null;
+        };
+        /**
+         * HyperPodCreate
+         * @description Body of hyperpod_create: the HyperPod cluster on an EKS cluster that stands.
+         */
+        HyperPodCreate: {
+            /**
+             * Availability Zone
+             * @description Zone for the nodes, by name (us-west-2a) or id (usw2-az1).
+             */
+            availability_zone: string;
+            /**
+             * Instance Type
+             * @description Begins with ml., e.g. ml.p5.48xlarge.
+             */
+            instance_type: string;
+            /** Instance Count */
+            instance_count: number;
+            /**
+             * Capacity Type
+             * @enum {string}
+             */
+            capacity_type: "on_demand" | "spot" | "training_plan";
+            /**
+             * Training Plan
+             * @description ARN; required with capacity_type training_plan, else not allowed.
+             */
+            training_plan?: string | null;
+            /**
+             * Interface Mode
+             * @description efa-only saves addresses: no IP on the further EFA cards. Fixed for good.
+             */
+            interface_mode?: ("efa" | "efa-only") | null;
+            /**
+             * Deep Health Checks
+             * @description Before a node takes work; 60 to 90 minutes; accelerated types only.
+             */
+            deep_health_checks?: ("instance_stress" | "instance_connectivity")[];
+            /**
+             * Subnet Id
+             * @description Default: a compatible one, else a new /20.
+             */
+            subnet_id?: string | null;
+            /**
+             * Bucket
+             * @description Bucket of this region and account for data and the lifecycle script; default: one is made and kept.
+             */
+            bucket?: string | null;
         };
         /**
          * InFlight
@@ -587,24 +965,59 @@ export interface components {
             /** Undo */
             undo: string;
         };
-        /** InstanceType */
-        InstanceType: {
-            /** Name */
-            name: string;
-            /** Gpus */
-            gpus: number;
-            /** Gpu Name */
-            gpu_name: string | null;
-            /** Efa */
-            efa: number;
+        /**
+         * InstanceTypeView
+         * @description One instance type in this account and region. Memory in GiB.
+         */
+        InstanceTypeView: {
+            /** Instance Type */
+            instance_type: string;
+            /**
+             * Zones
+             * @description Names of zones that offer it; whether one has free machines is not known.
+             */
+            zones: string[];
+            /**
+             * Quota
+             * @description On demand, for HyperPod clusters.
+             */
+            quota: number | null;
+            /** Spot Quota */
+            spot_quota: number | null;
+            /** In Use */
+            in_use: number;
             /** Vcpus */
             vcpus: number;
             /** Memory Gib */
             memory_gib: number;
-            on_demand: components["schemas"]["Quota"];
-            spot: components["schemas"]["Quota"];
-            /** Offers */
-            offers: components["schemas"]["Offer"][];
+            /**
+             * Accelerator
+             * @description GPU or Neuron device by name.
+             */
+            accelerator: string | null;
+            /** Accelerator Count */
+            accelerator_count: number;
+            /** Accelerator Memory Gib */
+            accelerator_memory_gib: number;
+            /** Efa Interfaces */
+            efa_interfaces: number;
+            /** Interface Modes */
+            interface_modes: ("efa" | "efa-only")[];
+            /**
+             * Max Pods
+             * @description Pods with an address of their own on one node.
+             */
+            max_pods: number;
+            /**
+             * Addresses Per Node
+             * @description VPC addresses that one node takes, with the interface mode efa.
+             */
+            addresses_per_node: number;
+            /**
+             * Training Plans
+             * @description Whether training plans are sold for it.
+             */
+            training_plans: boolean;
         };
         /**
          * LoginCode
@@ -630,35 +1043,44 @@ export interface components {
              */
             code: string;
         };
-        /** Network */
-        Network: {
-            /** Vpc Id */
+        /**
+         * NetworkWish
+         * @description The VPC: a new one with this CIDR, or one that exists. Exactly one of both.
+         */
+        NetworkWish: {
+            /**
+             * Vpc Id
+             * @description Reuse this VPC of the region.
+             */
             vpc_id?: string | null;
-            /** Cidr */
+            /**
+             * Cidr
+             * @description Make a VPC with this CIDR, /16 to /19.
+             */
             cidr?: string | null;
         };
-        /** NodeCounts */
+        /**
+         * NodeCounts
+         * @description Nodes in numbers.
+         */
         NodeCounts: {
-            /** Total */
+            /**
+             * Total
+             * @description Nodes that are there or asked for, whichever is more.
+             */
             total: number;
-            /** Ready */
+            /**
+             * Ready
+             * @description Nodes that are Ready in Kubernetes.
+             */
             ready: number;
             /**
              * By Health
-             * @default {}
+             * @description Number by health, without zeros.
              */
-            by_health: {
+            by_health?: {
                 [key: string]: number;
             };
-        };
-        /** Offer */
-        Offer: {
-            /** Zone */
-            zone: string;
-            /** Offered */
-            offered: boolean;
-            /** Reason */
-            reason?: string | null;
         };
         /**
          * OperationList
@@ -940,15 +1362,6 @@ export interface components {
              */
             step?: string | null;
         };
-        /** Quota */
-        Quota: {
-            /** Quota */
-            quota: number;
-            /** Used */
-            used: number;
-            /** Available */
-            available: number;
-        };
         /**
          * RetryRequest
          * @description Body of operation_retry.
@@ -965,12 +1378,21 @@ export interface components {
              */
             accept?: string[];
         };
-        /** Select */
+        /**
+         * Select
+         * @description Body of cluster_switch.
+         */
         Select: {
-            /** Cluster */
+            /**
+             * Cluster
+             * @description Tag of the cluster to select.
+             */
             cluster: string;
         };
-        /** Selection */
+        /**
+         * Selection
+         * @description The cluster that this caller has selected; nobody else's selection is touched.
+         */
         Selection: {
             /** Cluster */
             cluster: string | null;
@@ -1104,6 +1526,41 @@ export interface components {
             history?: components["schemas"]["AttemptView"][];
         };
         /**
+         * StorageCreate
+         * @description Body of s3_storage_create: a bucket, mounted through a claim.
+         */
+        StorageCreate: {
+            /**
+             * Claim
+             * @description Name of the claim that pods mount.
+             * @default s3-claim
+             */
+            claim: string;
+            /**
+             * Bucket
+             * @description Bucket of this region and account; default: the cluster's.
+             */
+            bucket?: string | null;
+        };
+        /**
+         * StorageList
+         * @description The S3 mounts of one cluster.
+         */
+        StorageList: {
+            /** Items */
+            items: components["schemas"]["ClaimView"][];
+            /**
+             * Default Bucket
+             * @description What s3_storage_create takes when no bucket is named.
+             */
+            default_bucket: string;
+            /**
+             * Default Claim
+             * @default s3-claim
+             */
+            default_claim: string;
+        };
+        /**
          * TerminalForms
          * @description The same change for a terminal. The product itself never runs these.
          */
@@ -1210,32 +1667,31 @@ export interface components {
             /** Expires At */
             expires_at: string | null;
         };
-        /** TrainingPlan */
-        TrainingPlan: {
-            /** Arn */
-            arn: string;
+        /**
+         * TrainingPlanView
+         * @description One training plan of the account.
+         */
+        TrainingPlanView: {
             /** Name */
             name: string;
-            /** Instance Type */
-            instance_type: string;
-            /** Zones */
-            zones: string[];
-            /** Count */
-            count: number;
-            /** Available */
-            available: number;
-            /**
-             * Starts At
-             * Format: date-time
-             */
-            starts_at: string;
-            /**
-             * Ends At
-             * Format: date-time
-             */
-            ends_at: string;
+            /** Arn */
+            arn: string;
             /** Status */
             status: string;
+            /** Instance Type */
+            instance_type: string | null;
+            /** Zones */
+            zones: string[];
+            /** Total */
+            total: number;
+            /** Available */
+            available: number;
+            /** Starts */
+            starts: string | null;
+            /** Ends */
+            ends: string | null;
+            /** For Hyperpod */
+            for_hyperpod: boolean;
         };
         /**
          * Unchanged
@@ -1260,12 +1716,17 @@ export interface components {
             /** Verify With */
             verify_with: string;
         };
-        /** Zone */
-        Zone: {
+        /**
+         * ZoneView
+         * @description One availability zone.
+         */
+        ZoneView: {
             /** Name */
             name: string;
             /** Id */
             id: string;
+            /** State */
+            state: string;
         };
     };
     responses: never;
@@ -1677,6 +2138,1360 @@ export interface operations {
             };
         };
     };
+    cluster_get_available_instances: {
+        parameters: {
+            query?: {
+                /** @description Only this type, e.g. ml.p5.48xlarge. */
+                instance_type?: string | null;
+                /** @description Name or id. */
+                availability_zone?: string | null;
+                instance_count?: number | null;
+                capacity_type?: ("on_demand" | "spot" | "training_plan") | null;
+                /** @description ARN. */
+                training_plan?: string | null;
+                interface_mode?: ("efa" | "efa-only") | null;
+                deep_health_checks?: ("instance_stress" | "instance_connectivity")[] | null;
+                limit?: number;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["CapacityReport"];
+                };
+            };
+            /** @description unauthenticated */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description forbidden, forbidden_host, forbidden_origin */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description invalid_request */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description internal */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description aws_credentials, aws_denied, aws_unavailable */
+            502: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description aws_throttled */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    cluster_list_all: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ClusterList"];
+                };
+            };
+            /** @description unauthenticated */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description forbidden, forbidden_host, forbidden_origin */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description internal */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description aws_credentials, aws_denied, aws_unavailable */
+            502: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description aws_throttled */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    cluster_create: {
+        parameters: {
+            query?: {
+                /** @description Answer the plan; begin nothing. */
+                dry_run?: boolean;
+            };
+            header?: {
+                /** @description The same key with the same body answers the first answer again, for 24 hours. */
+                "Idempotency-Key"?: string;
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["ClusterCreate"];
+            };
+        };
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Unchanged"] | components["schemas"]["PlanView"];
+                };
+            };
+            /** @description The operation was saved and has begun. */
+            202: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["OperationView"];
+                };
+            };
+            /** @description unauthenticated */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description forbidden, forbidden_host, forbidden_origin */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description idempotency_key_reused, operation_in_progress, tag_in_use */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description too_large */
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description unsupported_media_type */
+            415: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description invalid_request, preflight_failed */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description internal */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description aws_credentials, aws_denied, aws_unavailable */
+            502: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description aws_throttled */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    cluster_get_status: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                cluster: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ClusterStatus"];
+                };
+            };
+            /** @description unauthenticated */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description forbidden, forbidden_host, forbidden_origin */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description cluster_not_found */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description invalid_request */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description internal */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description aws_credentials, aws_denied, aws_unavailable */
+            502: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description aws_throttled */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    cluster_create_eks: {
+        parameters: {
+            query?: {
+                /** @description Answer the plan; begin nothing. */
+                dry_run?: boolean;
+            };
+            header?: {
+                /** @description The same key with the same body answers the first answer again, for 24 hours. */
+                "Idempotency-Key"?: string;
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["EksCreate"];
+            };
+        };
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Unchanged"] | components["schemas"]["PlanView"];
+                };
+            };
+            /** @description The operation was saved and has begun. */
+            202: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["OperationView"];
+                };
+            };
+            /** @description unauthenticated */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description forbidden, forbidden_host, forbidden_origin */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description idempotency_key_reused, operation_in_progress, tag_in_use */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description too_large */
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description unsupported_media_type */
+            415: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description invalid_request, preflight_failed */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description internal */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description aws_credentials, aws_denied, aws_unavailable */
+            502: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description aws_throttled */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    hyperpod_create: {
+        parameters: {
+            query?: {
+                /** @description Answer the plan; begin nothing. */
+                dry_run?: boolean;
+            };
+            header?: {
+                /** @description The same key with the same body answers the first answer again, for 24 hours. */
+                "Idempotency-Key"?: string;
+            };
+            path: {
+                cluster: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["HyperPodCreate"];
+            };
+        };
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Unchanged"] | components["schemas"]["PlanView"];
+                };
+            };
+            /** @description The operation was saved and has begun. */
+            202: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["OperationView"];
+                };
+            };
+            /** @description unauthenticated */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description forbidden, forbidden_host, forbidden_origin */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description cluster_not_found */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description cluster_not_managed, idempotency_key_reused, operation_in_progress */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description precondition_failed */
+            412: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description too_large */
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description unsupported_media_type */
+            415: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description invalid_request, preflight_failed */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description internal */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description aws_credentials, aws_denied, aws_unavailable */
+            502: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description aws_throttled */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    cluster_delete: {
+        parameters: {
+            query?: {
+                /** @description Answer the plan; begin nothing. */
+                dry_run?: boolean;
+            };
+            header?: {
+                /** @description The same key with the same body answers the first answer again, for 24 hours. */
+                "Idempotency-Key"?: string;
+            };
+            path: {
+                cluster: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["ClusterDelete"];
+            };
+        };
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Unchanged"] | components["schemas"]["PlanView"];
+                };
+            };
+            /** @description The operation was saved and has begun. */
+            202: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["OperationView"];
+                };
+            };
+            /** @description unauthenticated */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description forbidden, forbidden_host, forbidden_origin */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description cluster_not_found */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description cluster_not_managed, idempotency_key_reused, operation_in_progress */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description precondition_failed */
+            412: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description too_large */
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description unsupported_media_type */
+            415: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description invalid_request, preflight_failed */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description internal */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description aws_credentials, aws_denied, aws_unavailable */
+            502: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description aws_throttled */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    selection_get: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Selection"];
+                };
+            };
+            /** @description unauthenticated */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description forbidden, forbidden_host, forbidden_origin */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description internal */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    cluster_switch: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["Select"];
+            };
+        };
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Selection"];
+                };
+            };
+            /** @description unauthenticated */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description forbidden, forbidden_host, forbidden_origin */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description cluster_not_found */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description too_large */
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description unsupported_media_type */
+            415: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description invalid_request */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description internal */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description aws_credentials, aws_denied, aws_unavailable */
+            502: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description aws_throttled */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    cluster_get_dependency_status: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                cluster: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["DependencyReport"];
+                };
+            };
+            /** @description unauthenticated */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description forbidden, forbidden_host, forbidden_origin */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description cluster_not_found */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description cluster_incomplete */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description invalid_request */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description internal */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description aws_credentials, aws_denied, aws_unavailable */
+            502: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description aws_throttled */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    cluster_configure_dependencies: {
+        parameters: {
+            query?: {
+                /** @description Answer the plan; begin nothing. */
+                dry_run?: boolean;
+            };
+            header?: {
+                /** @description The same key with the same body answers the first answer again, for 24 hours. */
+                "Idempotency-Key"?: string;
+            };
+            path: {
+                cluster: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Unchanged"] | components["schemas"]["PlanView"];
+                };
+            };
+            /** @description The operation was saved and has begun. */
+            202: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["OperationView"];
+                };
+            };
+            /** @description unauthenticated */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description forbidden, forbidden_host, forbidden_origin */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description cluster_not_found */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description cluster_not_managed, idempotency_key_reused, operation_in_progress */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description precondition_failed */
+            412: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description invalid_request, preflight_failed */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description internal */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description aws_credentials, aws_denied, aws_unavailable */
+            502: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description aws_throttled */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    s3_storage_list: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                cluster: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["StorageList"];
+                };
+            };
+            /** @description unauthenticated */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description forbidden, forbidden_host, forbidden_origin */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description cluster_not_found */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description cluster_incomplete */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description invalid_request */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description internal */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description aws_credentials, aws_denied, aws_unavailable */
+            502: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description aws_throttled */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    s3_storage_create: {
+        parameters: {
+            query?: {
+                /** @description Answer the plan; begin nothing. */
+                dry_run?: boolean;
+            };
+            header?: {
+                /** @description The same key with the same body answers the first answer again, for 24 hours. */
+                "Idempotency-Key"?: string;
+            };
+            path: {
+                cluster: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["StorageCreate"];
+            };
+        };
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Unchanged"] | components["schemas"]["PlanView"];
+                };
+            };
+            /** @description The operation was saved and has begun. */
+            202: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["OperationView"];
+                };
+            };
+            /** @description unauthenticated */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description forbidden, forbidden_host, forbidden_origin */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description cluster_not_found */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description cluster_not_managed, idempotency_key_reused, operation_in_progress */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description precondition_failed */
+            412: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description too_large */
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description unsupported_media_type */
+            415: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description invalid_request, preflight_failed */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description internal */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description aws_credentials, aws_denied, aws_unavailable */
+            502: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description aws_throttled */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
     session_get: {
         parameters: {
             query?: never;
@@ -2053,422 +3868,6 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["LoginCode"];
-                };
-            };
-            /** @description unauthenticated */
-            401: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description forbidden, forbidden_host, forbidden_origin */
-            403: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description internal */
-            500: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-        };
-    };
-    cluster_list_all: {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        requestBody?: never;
-        responses: {
-            /** @description Successful Response */
-            200: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["ClusterList"];
-                };
-            };
-            /** @description unauthenticated */
-            401: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description forbidden, forbidden_host, forbidden_origin */
-            403: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description internal */
-            500: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-        };
-    };
-    cluster_create: {
-        parameters: {
-            query?: {
-                dry_run?: boolean;
-            };
-            header?: {
-                /** @description The same key with the same body answers the first answer again, for 24 hours. */
-                "Idempotency-Key"?: string;
-            };
-            path?: never;
-            cookie?: never;
-        };
-        requestBody: {
-            content: {
-                "application/json": components["schemas"]["ClusterCreate"];
-            };
-        };
-        responses: {
-            /** @description Successful Response */
-            200: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Unchanged"] | components["schemas"]["PlanView"];
-                };
-            };
-            /** @description The operation was saved and has begun. */
-            202: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["OperationView"];
-                };
-            };
-            /** @description unauthenticated */
-            401: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description forbidden, forbidden_host, forbidden_origin */
-            403: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description too_large */
-            413: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description unsupported_media_type */
-            415: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description invalid_request */
-            422: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description internal */
-            500: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-        };
-    };
-    cluster_get_status: {
-        parameters: {
-            query?: never;
-            header?: never;
-            path: {
-                cluster: string;
-            };
-            cookie?: never;
-        };
-        requestBody?: never;
-        responses: {
-            /** @description Successful Response */
-            200: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["ClusterStatus"];
-                };
-            };
-            /** @description unauthenticated */
-            401: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description forbidden, forbidden_host, forbidden_origin */
-            403: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description invalid_request */
-            422: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description internal */
-            500: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-        };
-    };
-    cluster_delete: {
-        parameters: {
-            query?: {
-                dry_run?: boolean;
-            };
-            header?: {
-                /** @description The same key with the same body answers the first answer again, for 24 hours. */
-                "Idempotency-Key"?: string;
-            };
-            path: {
-                cluster: string;
-            };
-            cookie?: never;
-        };
-        requestBody: {
-            content: {
-                "application/json": components["schemas"]["ClusterDelete"];
-            };
-        };
-        responses: {
-            /** @description Successful Response */
-            200: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Unchanged"] | components["schemas"]["PlanView"];
-                };
-            };
-            /** @description The operation was saved and has begun. */
-            202: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["OperationView"];
-                };
-            };
-            /** @description unauthenticated */
-            401: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description forbidden, forbidden_host, forbidden_origin */
-            403: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description too_large */
-            413: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description unsupported_media_type */
-            415: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description invalid_request */
-            422: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description internal */
-            500: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-        };
-    };
-    cluster_switch: {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        requestBody: {
-            content: {
-                "application/json": components["schemas"]["Select"];
-            };
-        };
-        responses: {
-            /** @description Successful Response */
-            200: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Selection"];
-                };
-            };
-            /** @description unauthenticated */
-            401: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description forbidden, forbidden_host, forbidden_origin */
-            403: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description too_large */
-            413: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description unsupported_media_type */
-            415: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description invalid_request */
-            422: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description internal */
-            500: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-        };
-    };
-    cluster_get_available_instances: {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        requestBody?: never;
-        responses: {
-            /** @description Successful Response */
-            200: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["CapacityReport"];
                 };
             };
             /** @description unauthenticated */

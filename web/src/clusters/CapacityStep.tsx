@@ -91,7 +91,7 @@ function PlanField({ report, draft, set, errors }: Props) {
   const options = report.training_plans.map((p) => ({
     value: p.arn,
     label: p.name,
-    description: `${p.available} of ${p.count} × ${p.instance_type} in ${p.zones.join(", ")}`,
+    description: `${p.available} of ${p.total} × ${p.instance_type ?? "any type"} in ${p.zones.join(", ")}`,
     disabled: p.available === 0,
     disabledReason: "No instance of it is free.",
   }));
@@ -102,9 +102,9 @@ function PlanField({ report, draft, set, errors }: Props) {
       description="It pins the zone and the type"
       errorText={errors["/training_plan"]}
       constraintText={
-        chosen && (
+        chosen?.ends && (
           <>
-            Ends <Time at={chosen.ends_at} />
+            Ends <Time at={chosen.ends} />
           </>
         )
       }
@@ -117,7 +117,7 @@ function PlanField({ report, draft, set, errors }: Props) {
           const plan = report.training_plans.find((p) => p.arn === detail.selectedOption.value);
           if (!plan) return;
           const zone = plan.zones.length === 1 ? plan.zones[0]! : "";
-          set({ training_plan: plan.arn, instance_type: zone && plan.instance_type, availability_zone: zone });
+          set({ training_plan: plan.arn, instance_type: (zone && plan.instance_type) || "", availability_zone: zone });
         }}
       />
     </FormField>

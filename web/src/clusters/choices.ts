@@ -15,45 +15,49 @@ export interface Row {
   cells: Cell[];
 }
 
-type InstanceType = CapacityReport["instance_types"][number];
+type InstanceType = CapacityReport["items"][number];
 
 const facts = (t: InstanceType): string =>
   [
-    t.gpus ? `${t.gpus} × ${t.gpu_name ?? "GPU"}` : "no GPU",
+    t.accelerator_count ? `${t.accelerator_count} × ${t.accelerator ?? "GPU"}` : "no GPU",
     `${t.vcpus} vCPU`,
     `${t.memory_gib} GiB`,
-    t.efa ? (t.efa > 1 ? `${t.efa} EFA` : "EFA") : "",
+    t.efa_interfaces ? (t.efa_interfaces > 1 ? `${t.efa_interfaces} EFA` : "EFA") : "",
   ]
     .filter(Boolean)
     .join(" · ");
 
+/** Instances that the quota leaves; what Spot instances are in use is not known. Null: no quota is known. */
+function left(type: InstanceType, capacity: string): number | null {
+  const quota = capacity === "spot" ? type.spot_quota : type.quota;
+  return quota === null || capacity === "spot" ? quota : Math.max(0, quota - type.in_use);
+}
+
 function cell(report: CapacityReport, type: InstanceType, zone: string, capacity: string, plan: string): Cell {
-  const offer = type.offers.find((o) => o.zone === zone);
-  if (!offer?.offered) return { zone, open: false, text: offer?.reason ?? "not offered here" };
+  if (!type.zones.includes(zone)) return { zone, open: false, text: "not offered here" };
   if (capacity === "training_plan") {
     const fits = report.training_plans.filter(
-      (p) => (!plan || p.arn === plan) && p.instance_type === type.name && p.zones.includes(zone),
+      (p) => (!plan || p.arn === plan) && p.instance_type === type.instance_type && p.zones.includes(zone),
     );
-    const left = Math.max(0, ...fits.map((p) => p.available));
+    const free = Math.max(0, ...fits.map((p) => p.available));
     return fits.length
-      ? { zone, open: left > 0, text: `${left} in the plan` }
+      ? { zone, open: free > 0, text: `${free} in the plan` }
       : { zone, open: false, text: "no plan here" };
   }
-  const quota = capacity === "spot" ? type.spot : type.on_demand;
-  if (quota.quota === 0) return { zone, open: false, text: "quota is 0" };
-  if (quota.available <= 0) return { zone, open: false, text: `quota ${quota.used} of ${quota.quota} used` };
-  return { zone, open: true, text: `up to ${quota.available}` };
+  const free = left(type, capacity);
+  if (free === null) return { zone, open: true, text: "quota not known" };
+  return { zone, open: free > 0, text: free > 0 ? `up to ${free}` : "no quota left" };
 }
 
 export function rows(report: CapacityReport, capacity: string, plan: string, filter: string): Row[] {
   const wanted = filter.trim().toLowerCase();
-  const all = report.instance_types
-    .filter((t) => !wanted || `${t.name} ${t.gpu_name ?? ""}`.toLowerCase().includes(wanted))
+  const all = report.items
+    .filter((t) => !wanted || `${t.instance_type} ${t.accelerator ?? ""}`.toLowerCase().includes(wanted))
     .map((t) => ({
-      type: t.name,
+      type: t.instance_type,
       facts: facts(t),
-      efa: t.efa > 0,
-      gpu: t.gpus > 0,
+      efa: t.efa_interfaces > 0,
+      gpu: t.accelerator_count > 0,
       cells: report.zones.map((z) => cell(report, t, z.name, capacity, plan)),
     }));
   const open = (row: Row) => (row.cells.some((c) => c.open) ? 0 : 1);
@@ -68,7 +72,7 @@ export interface Tile {
 }
 
 export function tiles(report: CapacityReport): Tile[] {
-  const some = (kind: "on_demand" | "spot") => report.instance_types.some((t) => t[kind].available > 0);
+  const some = (kind: "on_demand" | "spot") => report.items.some((t) => left(t, kind) !== 0);
   const plans = report.training_plans.filter((p) => p.available > 0).length;
   return [
     {

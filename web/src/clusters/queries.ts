@@ -21,7 +21,7 @@ export const clusterStatus = (cluster: string) =>
 export const capacity = () =>
   queryOptions({
     queryKey: keys.capacity(),
-    queryFn: ({ signal }) => ok(api.GET("/api/v1/capacity", { signal })),
+    queryFn: ({ signal }) => ok(api.GET("/api/v1/capacity", { params: { query: { limit: 300 } }, signal })),
   });
 
 /** The plan of a creation; the answer says what it would do, nothing is begun. */

@@ -133,7 +133,8 @@ class Nodes:
         return answer
 
     def _add(self, cluster: Doc, wanted: Sequence[Doc]) -> dict[str, Any]:
-        name, answer = cluster["ClusterName"], {"Successful": [], "Failed": []}  # type: ignore[var-annotated]
+        name: str = cluster["ClusterName"]
+        answer: dict[str, Any] = {"Successful": [], "Failed": []}
         possible = []
         for add in wanted:
             group, more = add["InstanceGroupName"], add["IncrementTargetCountBy"]
