@@ -7,14 +7,13 @@ from typing import Any
 import pytest
 
 from instantstart.core.plan import Consent, PlannedObject
-from instantstart.core.problem import ProblemError
-from instantstart.core.problem import define as define_problem
+from instantstart.core.problem import ProblemError, ProblemKind
 from instantstart.operations.schema import InFlight, RetryRequest
 from instantstart.operations.seams import AbortedError, Seams
 from instantstart.operations.stage import Done, Result, StageContext, Unchanged, Unproven, Waiting
 from tests.engine.conftest import CALLER, Bench, Define, spec
 
-BROKEN = define_problem("test_broken", 409, "Broken")
+BROKEN = ProblemKind("test_broken", 409, "Broken")
 
 
 def ensure(bench: Bench, thing: str, effect: Any = "named", **more: Any) -> Any:

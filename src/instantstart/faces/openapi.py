@@ -57,7 +57,7 @@ def _complete(operation: dict[str, Any], method: str) -> None:
     wanted = dict(_EVERYWHERE)
     if taken:
         wanted["422"] = "invalid_request"
-    if "requestBody" in operation:
+    if method in ("post", "put", "patch"):
         wanted |= {"413": "too_large", "415": "unsupported_media_type"}
     for status, codes in wanted.items():
         known = responses.get(status, {}).get("description", "")
